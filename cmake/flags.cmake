@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# berm_flags: warnings, hardening and instrumentation for every target of ours. A flag is added only
+# after the compiler or the linker has accepted it, so that an older or another compiler still builds.
+
+include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
+include(CheckLinkerFlag)
+include(CheckPIESupported)
+
+add_library(berm_flags INTERFACE)
+
+function(berm_compile_flag flag)
+	string(MAKE_C_IDENTIFIER "has_c${flag}" result)
+	check_c_compiler_flag("${flag}" ${result})
+	if(${result})
+		target_compile_options(berm_flags INTERFACE "${flag}")
+	endif()
+endfunction()
+
+function(berm_link_flag flag)
+	string(MAKE_C_IDENTIFIER "has_link${flag}" result)
+	check_linker_flag(C "${flag}" ${result})
+	if(${result})
+		target_link_options(berm_flags INTERFACE "${flag}")
+	endif()
+endfunction()
+
+set(CMAKE_REQUIRED_QUIET ON)
+
+foreach(flag IN ITEMS
+	-Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wswitch-enum -Wvla
+	-Wimplicit-fallthrough -Wundef -Wnull-dereference -Wpointer-arith -Wcast-qual)
+	berm_compile_flag(${flag})
+endforeach()
+if(BERM_WERROR)
+	berm_compile_flag(-Werror)
+endif()
+
+# PIE for the executables; the libraries are position independent for the same reason.
+check_pie_supported(LANGUAGES C)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# Empty, so that a source that defines it too does not clash.
+target_compile_definitions(berm_flags INTERFACE _GNU_SOURCE=)
+if(BERM_STATIC)
+	target_compile_definitions(berm_flags INTERFACE BERM_STATIC)
+endif()
+
+foreach(flag IN ITEMS
+	-fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero -fno-common)
+	berm_compile_flag(${flag})
+endforeach()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i.86)$")
+	berm_compile_flag(-fcf-protection)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+	berm_compile_flag(-mbranch-protection=standard)
+endif()
+foreach(flag IN ITEMS -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--as-needed)
+	berm_link_flag(${flag})
+endforeach()
+
+# _FORTIFY_SOURCE needs an optimising build (glibc warns otherwise) and hides calls from the
+# sanitizers. -U first: several distributions define a lower level by default.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+set(effective_flags "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}")
+if(effective_flags MATCHES "-O[123sz]" AND NOT BERM_SANITIZE AND NOT BERM_FUZZ)
+	set(CMAKE_REQUIRED_FLAGS "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -Werror")
+	check_c_source_compiles("#include <string.h>\nint main(void) { return 0; }" has_fortify_3)
+	unset(CMAKE_REQUIRED_FLAGS)
+	set(level 2)
+	if(has_fortify_3)
+		set(level 3)
+	endif()
+	target_compile_options(berm_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=${level})
+endif()
+
+set(sanitizers ${BERM_SANITIZE})
+if(BERM_FUZZ)
+	set(sanitizers fuzzer-no-link,address,undefined)
+endif()
+if(sanitizers)
+	target_compile_options(berm_flags INTERFACE
+		-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+	target_link_options(berm_flags INTERFACE -fsanitize=${sanitizers})
+endif()
+if(BERM_COVERAGE)
+	target_compile_options(berm_flags INTERFACE --coverage)
+	target_link_options(berm_flags INTERFACE --coverage)
+endif()
+
+# Link-time optimisation only for releases, and only where a test project links with it.
+if(build_type STREQUAL "RELEASE" AND NOT sanitizers AND NOT BERM_COVERAGE)
+	include(CheckIPOSupported)
+	check_ipo_supported(RESULT has_lto OUTPUT lto_output LANGUAGES C)
+	if(has_lto)
+		set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+	endif()
+endif()
+
+if(BERM_STATIC)
+	set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie)
+	set(CMAKE_REQUIRED_FLAGS -fPIE)
+	check_c_source_compiles("int main(void) { return 0; }" has_static_pie)
+	unset(CMAKE_REQUIRED_LINK_OPTIONS)
+	unset(CMAKE_REQUIRED_FLAGS)
+	if(NOT has_static_pie)
+		message(FATAL_ERROR "BERM_STATIC=ON, but a static-pie program does not link here")
+	endif()
+endif()

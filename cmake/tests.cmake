@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Registers every test that lies in tests/ with ctest. Labels: unit, cli, escape, fuzz. A test that
+# exits with 77 has skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
+
+set(BERM_TEST_SKIPPED 77)
+set(BERM_TEST_TIMEOUT_SECONDS 120)
+set(berm_test_environment
+	"BERM=${CMAKE_CURRENT_BINARY_DIR}/berm"
+	"BERM_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+	"BERM_BUILD_DIR=${CMAKE_CURRENT_BINARY_DIR}")
+
+# berm_test(name label command...)
+function(berm_test name label)
+	add_test(NAME ${name} COMMAND ${ARGN})
+	set_tests_properties(${name} PROPERTIES
+		LABELS "${label}"
+		ENVIRONMENT "${berm_test_environment}"
+		SKIP_RETURN_CODE ${BERM_TEST_SKIPPED}
+		TIMEOUT ${BERM_TEST_TIMEOUT_SECONDS})
+endfunction()
+
+# berm_test_executable(name directory source...): a program that may include anything of ours.
+function(berm_test_executable name directory)
+	add_executable(${name} ${ARGN})
+	target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+	target_link_libraries(${name} PRIVATE berm_flags ${BERM_LIBRARIES})
+	set_target_properties(${name} PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/tests/${directory}"
+		INTERPROCEDURAL_OPTIMIZATION OFF)
+endfunction()
+
+# One program per tests/unit/test_*.c; the other .c files there, and tests/support/*.c, are shared helpers.
+function(berm_add_unit_tests)
+	berm_glob(tests tests/unit/test_*.c)
+	berm_glob(helpers tests/unit/*.c tests/support/*.c)
+	list(REMOVE_ITEM helpers ${tests} "")
+	if(NOT tests)
+		return()
+	endif()
+	find_path(BERM_GREATEST_DIR greatest.h
+		HINTS "${PROJECT_SOURCE_DIR}/build/deps/greatest"
+		PATH_SUFFIXES greatest)
+	mark_as_advanced(BERM_GREATEST_DIR)
+	if(NOT BERM_GREATEST_DIR)
+		message(WARNING "greatest.h is missing, so the unit tests are not built; "
+			"script/setup --test fetches it")
+		return()
+	endif()
+	foreach(source IN LISTS tests)
+		get_filename_component(program "${source}" NAME_WE)
+		string(REGEX REPLACE "^test_" "unit-" name "${program}")
+		berm_test_executable(${program} unit "${source}" ${helpers})
+		target_include_directories(${program} SYSTEM PRIVATE "${BERM_GREATEST_DIR}")
+		berm_test(${name} unit ${program})
+	endforeach()
+endfunction()
+
+function(berm_add_cli_tests)
+	berm_glob(scripts tests/cli/*.sh)
+	foreach(script IN LISTS scripts)
+		get_filename_component(name "${script}" NAME_WE)
+		berm_test(cli-${name} cli bash "${script}")
+	endforeach()
+endfunction()
+
+# One program per tests/fuzz/fuzz_*.c: a libFuzzer target with BERM_FUZZ, otherwise a replay of its seeds.
+function(berm_add_fuzz_targets)
+	berm_glob(targets tests/fuzz/fuzz_*.c)
+	berm_glob(helpers tests/fuzz/*.c)
+	set(replay "${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.c")
+	list(REMOVE_ITEM helpers ${targets} "${replay}" "")
+	foreach(source IN LISTS targets)
+		get_filename_component(program "${source}" NAME_WE)
+		string(REGEX REPLACE "^fuzz_" "" name "${program}")
+		if(BERM_FUZZ)
+			berm_test_executable(${program} fuzz "${source}" ${helpers})
+			target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+		else()
+			berm_test_executable(${program} fuzz "${source}" "${replay}" ${helpers})
+			set(seeds "${PROJECT_SOURCE_DIR}/tests/fuzz/seeds/${name}")
+			if(IS_DIRECTORY "${seeds}")
+				berm_test(fuzz-replay-${name} fuzz ${program} "${seeds}")
+			endif()
+		endif()
+	endforeach()
+endfunction()
+
+berm_add_fuzz_targets()
+if(NOT BERM_FUZZ)
+	berm_add_unit_tests()
+	berm_add_cli_tests()
+	if(EXISTS "${PROJECT_SOURCE_DIR}/tests/escape/CMakeLists.txt")
+		add_subdirectory(tests/escape)
+	endif()
+endif()
