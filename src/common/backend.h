@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system's side of a run: which guarantees can hold here, and the run itself. One implementation per system
+ * (linux/backend.c, macos/backend.c). */
+#ifndef BERM_COMMON_BACKEND_H
+#define BERM_COMMON_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+#include "common/guarantee.h"
+#include "common/plan.h"
+
+enum exit_code {
+	EXIT_ENDED = 123, /* ended by berm after it started; the reason is on stderr */
+	EXIT_TIME = 124,
+	EXIT_REFUSED = 125, /* nothing ran */
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_SIGNAL_BASE = 128,
+};
+
+struct run_request {
+	char *const *argv;
+	const int *pass_fds; /* kept open besides 0, 1, 2; ascending */
+	size_t pass_fd_count;
+};
+
+struct run_result {
+	int exit_code;
+	struct error ended; /* set when berm ended the run or could not start the command: a sentence for stderr */
+};
+
+/* Fills a state for every guarantee, for this plan on this machine. Never fails: what cannot be probed is missing. */
+void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
+/* Enforces the plan, runs, waits. -1 with err if nothing ran. */
+int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err);
+
+#endif

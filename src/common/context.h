@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who runs, where, and on what: everything plan_resolve may depend on besides the policy. */
+#ifndef BERM_COMMON_CONTEXT_H
+#define BERM_COMMON_CONTEXT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "common/arena.h"
+#include "common/error.h"
+#include "common/filesystem.h"
+
+enum operating_system { OS_LINUX, OS_MACOS };
+
+struct context {
+	enum operating_system os;
+	uid_t uid;
+	gid_t gid;
+	const char *user; /* login name */
+	const char *home; /* canonical, from the password database: $HOME can be set by an agent */
+	const char *project; /* canonical */
+	const char *working_directory; /* canonical, or NULL if it is not inside the view */
+	const char *config_directory; /* ~/.config/berm or $XDG_CONFIG_HOME/berm */
+	const char *state_directory; /* ~/.local/state/berm or $XDG_STATE_HOME/berm */
+	const char *executable; /* berm's own path, or NULL */
+	char *const *environment;
+	const struct filesystem *fs;
+};
+
+struct context_request {
+	const char *project; /* --project, or NULL */
+};
+
+/* The real machine. Project: --project, else the nearest ancestor with berm.yml or .git, else the current directory. Refuses
+ * `/`, the home, its ancestors and system directories (with a hint to use --project). */
+int context_detect(struct arena *arena, const struct context_request *request, struct context *context, struct error *err);
+/* Is this directory fit to be a project? Pure; used by context_detect and tests. */
+int context_judge_project(const struct context *context, const char *project, struct error *err);
+/* context_file.c: a description in the YAML subset of the policy, for --context=FILE and tests:
+ *   os: macos            user: ann        uid: 501      home: /Users/ann    project: /Users/ann/src/app
+ *   cwd: /Users/ann/src/app
+ *   environment: {LANG: C}
+ *   files: [/usr/, /etc/hosts, "/etc/resolv.conf -> ../run/resolv.conf", /Users/ann/src/app/.env]   # trailing slash: directory
+ * Parents of listed files exist as directories. */
+int context_parse(struct arena *arena, const char *source, const char *text, size_t length, struct context *context,
+		  struct error *err);
+
+#endif

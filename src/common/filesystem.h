@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file system as the plan sees it: a handful of read-only questions behind function pointers, so that a plan can be made
+ * for a fake tree in a test, for another system from a description, or for the real disk. */
+#ifndef BERM_COMMON_FILESYSTEM_H
+#define BERM_COMMON_FILESYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/arena.h"
+#include "common/error.h"
+
+enum file_type { FILE_ABSENT, FILE_REGULAR, FILE_DIRECTORY, FILE_SYMLINK, FILE_SOCKET, FILE_DEVICE, FILE_FIFO, FILE_UNKNOWN };
+
+struct file_info {
+	enum file_type type;
+	uint64_t device, inode, links;
+	uid_t uid;
+	mode_t mode; /* permission bits */
+};
+
+enum walk_step { WALK_SKIP, WALK_DESCEND };
+
+struct filesystem {
+	/* Does not follow a final symlink. Absent files give FILE_ABSENT and 0; errors other than absence give -1 with errno. */
+	int (*inspect)(const struct filesystem *fs, const char *path, struct file_info *info);
+	/* Target of a symlink into the arena; -1 with errno. */
+	int (*read_link)(const struct filesystem *fs, struct arena *arena, const char *path, char **target);
+	/* A small regular file (at most `limit` bytes), never following a final symlink; -1 with errno. */
+	int (*read_small)(const struct filesystem *fs, struct arena *arena, const char *path, size_t limit, char **text,
+			  size_t *length);
+	/* Calls visit for every entry below root, directories before what they hold, never following symlinks and never leaving
+	 * by a `..`. visit may be called from several threads at once. Unreadable directories are passed over silently: what
+	 * berm's user cannot read the command cannot read either. -1 only if the walk itself failed (memory, threads). */
+	int (*walk)(const struct filesystem *fs, const char *root,
+		    enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type), void *self,
+		    struct error *err);
+	bool is_case_insensitive;
+	void *self;
+};
+
+/* The real one: filesystem_posix.c (macOS and others) or linux/filesystem_linux.c. */
+const struct filesystem *filesystem_host(void);
+
+/* A symlink met on the way of a resolution, canonical path of the link itself and its target as stored. */
+struct path_link {
+	const char *path;
+	const char *target;
+};
+struct path_links {
+	struct path_link *items;
+	size_t count;
+};
+
+/* path.c: the canonical path: absolute, no `.`/`..`/double slashes, every symlink of the existing part followed (bounded);
+ * components after the deepest existing ancestor are kept as written. `links` may be NULL. -1 with err for a loop, a path that
+ * is too long or a file where a directory is needed. */
+int path_resolve(const struct filesystem *fs, struct arena *arena, const char *absolute, const char **canonical,
+		 struct path_links *links, struct file_info *info, struct error *err);
+/* Purely textual: makes absolute against base, folds `.` and `//`, refuses nothing; `..` is kept for path_resolve to judge. */
+char *path_absolute(struct arena *arena, const char *base, const char *path);
+bool path_is_absolute_clean(const char *path); /* starts with '/', no `.`/`..`/empty components, no trailing slash (but "/") */
+/* Is path equal to directory or below it? Both clean. */
+bool path_is_within(const char *path, const char *directory);
+
+#endif

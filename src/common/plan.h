@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy made absolute for this user, directory and machine. One `const struct plan` is what `plan` prints, what `check`
+ * answers from and what the backend enforces; nothing re-derives a verdict. Every item points to the rule it comes from. */
+#ifndef BERM_COMMON_PLAN_H
+#define BERM_COMMON_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/arena.h"
+#include "common/context.h"
+#include "common/destination.h"
+#include "common/error.h"
+#include "common/filesystem.h"
+#include "common/guarantee.h"
+#include "common/pattern.h"
+#include "common/policy.h"
+
+enum grant_kind {
+	GRANT_SYSTEM, /* readable, executable; a software tree */
+	GRANT_READ, /* readable, executable; scanned for denied names */
+	GRANT_WRITE, /* read-write; scanned */
+};
+
+/* A path that is visible inside. Sorted by path, so a parent comes before what lies below it; no two have the same path.
+ * The longest grant that contains a path decides about it (before deny and protect). */
+struct plan_grant {
+	const char *path; /* canonical */
+	enum grant_kind kind;
+	enum file_type type;
+	const struct rule *rule;
+};
+
+struct plan_pattern {
+	struct pattern pattern;
+	const struct rule *rule;
+};
+struct plan_patterns {
+	struct plan_pattern *items;
+	size_t count;
+};
+
+/* Something that exists now and is hidden (denied) or read-only (protected). Sorted by path; none lies below another of the
+ * same list. */
+struct plan_match {
+	const char *path; /* canonical */
+	enum file_type type; /* FILE_DIRECTORY or a file */
+	const struct rule *rule;
+};
+struct plan_matches {
+	struct plan_match *items;
+	size_t count;
+};
+
+struct plan_variable {
+	const char *name;
+	const char *value;
+	const struct rule *rule; /* NULL for those that berm itself sets: HOME, TMPDIR, BERM ... */
+};
+
+struct plan_socket {
+	const char *path; /* canonical path of the socket on the host */
+	const struct rule *rule;
+};
+
+struct plan_device {
+	const char *path; /* /dev/... */
+	const struct rule *rule;
+};
+
+struct plan_publish {
+	struct address address; /* on the host, loopback unless written */
+	uint16_t host_port, port;
+	const struct rule *rule;
+};
+
+enum note_kind {
+	NOTE_MISSING, /* a read, write or socket path that is not there: skipped */
+	NOTE_IGNORED, /* an untrusted project file or narrowed command line asked for it */
+	NOTE_LIFTED, /* an exact write entry lifted a protect */
+	NOTE_HARD_LINK, /* a denied file has other names, or a project file is linked from outside */
+	NOTE_GIT, /* a git directory that was found, or a pointer that was refused */
+	NOTE_UNSUPPORTED, /* asked for, not built yet on this system: `run` refuses */
+	NOTE_OTHER,
+};
+struct plan_note {
+	enum note_kind kind;
+	const char *text; /* one sentence, without file:line */
+	const struct rule *rule; /* or NULL */
+};
+
+/* Where private state of this project lives; chosen by project and grant class, so that a run without grants cannot prepare a
+ * run that has them. */
+struct plan_state {
+	const char *directory; /* <state>/projects/<key>/<class> */
+	const char *home; /* directory/home */
+	const char *tmp; /* directory/tmp */
+	const char *project_key; /* readable name plus hash of the canonical path */
+	const char *grant_class; /* "offline", or a hash of network and socket grants */
+};
+
+struct plan {
+	struct arena *arena;
+	const struct policy *policy;
+	struct context context;
+
+	struct plan_grants {
+		struct plan_grant *items;
+		size_t count;
+	} grants;
+	struct path_links links; /* symlinks that lie outside every grant and lead to one: /bin -> usr/bin */
+	struct plan_patterns deny, except, protect, prune;
+	struct plan_patterns lifted; /* exact write entries of trusted layers: protect does not apply there */
+	struct plan_matches masked; /* denied and there now */
+	struct plan_matches locked; /* protected and there now */
+	struct plan_matches pinned; /* directories from a locked or masked item up to its writable root: cannot be renamed away */
+	uint64_t scanned_directories, scanned_files;
+
+	enum home_mode home;
+	enum tmp_mode tmp;
+	struct setting home_setting, tmp_setting; /* with the deciding rule */
+	struct plan_state state;
+
+	struct {
+		enum network_mode mode;
+		const struct rule *rule;
+		struct destinations allow, deny;
+		struct plan_ports {
+			struct plan_port {
+				uint16_t low, high;
+				const struct rule *rule;
+			} *items;
+			size_t count;
+		} local;
+		struct plan_published {
+			struct plan_publish *items;
+			size_t count;
+		} publish;
+	} network;
+
+	struct plan_sockets {
+		struct plan_socket *items;
+		size_t count;
+	} sockets;
+	struct plan_devices {
+		struct plan_device *items;
+		size_t count;
+	} devices;
+	struct plan_variables {
+		struct plan_variable *items; /* sorted by name */
+		size_t count;
+	} environment;
+	struct setting limits[LIMIT_COUNT];
+	bool has_nesting;
+
+	enum level guard; /* what files.guard asks for */
+	enum level required[GUARANTEE_COUNT];
+	bool accepted_weaker[GUARANTEE_COUNT];
+
+	struct plan_notes {
+		struct plan_note *items;
+		size_t count;
+	} notes;
+};
+
+/* Pure given its inputs (the file system is one of them). -1 with diagnostics in words. The scan for what patterns match now is
+ * a second step, because `check` does not need it. */
+int plan_resolve(struct arena *arena, const struct policy *policy, const struct context *context, struct plan *plan,
+		 struct diagnostics *diagnostics);
+/* scan.c: fills masked, locked, pinned and the hard-link notes. */
+int plan_scan(struct plan *plan, struct error *err);
+
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE };
+
+struct verdict {
+	bool is_allowed;
+	const struct rule *rule; /* the deciding rule; NULL if nothing names it */
+	const char *reason; /* one clause: "denied by a pattern", "no rule grants it", "the home is private" */
+};
+
+/* explain.c: the one evaluator. Paths must be canonical (path_resolve). */
+struct verdict plan_check_path(const struct plan *plan, enum access access, const char *path, bool is_directory);
+struct verdict plan_check_connect(const struct plan *plan, const char *host, uint16_t port);
+struct verdict plan_check_variable(const struct plan *plan, const char *name);
+
+/* The grant that contains path, or NULL. */
+const struct plan_grant *plan_grant_for(const struct plan *plan, const char *path);
+/* Deny and protect, before grants: the rule that hides (or locks) path or one of its ancestors; NULL if none. */
+const struct rule *plan_denied_by(const struct plan *plan, const char *path, bool is_directory);
+const struct rule *plan_protected_by(const struct plan *plan, const char *path, bool is_directory);
+
+/* plan_print.c, plan_json.c */
+struct text;
+struct guarantee_state;
+void plan_print(const struct plan *plan, const struct guarantee_state states[GUARANTEE_COUNT], bool is_verbose, struct text *out);
+void plan_json(const struct plan *plan, const struct guarantee_state states[GUARANTEE_COUNT], struct text *out);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small text helpers: a growing buffer, escaping for terminals and JSON, nearest name, strict numbers. */
+#ifndef BERM_COMMON_TEXT_H
+#define BERM_COMMON_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct text {
+	char *data; /* always NUL-terminated once something was added */
+	size_t length;
+	size_t capacity;
+};
+
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_n(struct text *text, const char *bytes, size_t length);
+void text_free(struct text *text);
+
+/* Bytes that could act on a terminal (C0, DEL, C1, invalid UTF-8, bidi controls) become \xNN or \u{NNNN}; the rest stays. */
+void text_add_visible(struct text *text, const char *bytes, size_t length);
+char *text_visible(struct arena *arena, const char *string);
+/* A JSON string with its quotes; invalid UTF-8 bytes become \ufffd. */
+void text_add_json(struct text *text, const char *string);
+
+bool text_starts_with(const char *string, const char *prefix);
+bool text_ends_with(const char *string, const char *suffix);
+bool text_is_utf8(const char *bytes, size_t length);
+bool text_has_control(const char *bytes, size_t length);
+
+/* The candidate nearest to name by edit distance, if near enough to be worth suggesting; else NULL. */
+const char *text_nearest(const char *name, const char *const *candidates, size_t count);
+
+/* Strict: the whole string must be a number in range; no sign, no blanks. */
+bool text_parse_u64(const char *string, uint64_t maximum, uint64_t *value);
+/* "512", "64K", "4G", "1T" (powers of 1024); "30s", "5m", "2h", "7d" → milliseconds ("500ms" too). */
+bool text_parse_size(const char *string, uint64_t *bytes);
+bool text_parse_duration(const char *string, uint64_t *milliseconds);
+void text_add_size(struct text *text, uint64_t bytes);
+void text_add_duration(struct text *text, uint64_t milliseconds);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system-call filter: one table of classes becomes one BPF program. An allow-list: numbers the table does not know fail with
+ * ENOSYS (programs fall back), known dangerous ones with EPERM, foreign architectures and x32 are killed. One filter carries
+ * everything that is notified, because the kernel allows a single listener per process tree. */
+#ifndef BERM_LINUX_FILTER_H
+#define BERM_LINUX_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/filter.h>
+
+#include "common/arena.h"
+#include "common/error.h"
+
+enum filter_architecture { FILTER_X86_64, FILTER_AARCH64 };
+
+enum filter_verdict {
+	FILTER_ALLOW,
+	FILTER_EPERM,
+	FILTER_ENOSYS,
+	FILTER_CHECK, /* decided by its arguments: see the table */
+	FILTER_NOTIFY,
+	FILTER_KILL,
+};
+
+struct filter_options {
+	enum filter_architecture architecture;
+	bool has_nesting; /* namespaces may be made inside */
+	bool has_network_notify; /* connect, bind, listen go to the supervisor; fast open is refused */
+	bool has_exec_notify;
+	bool has_raw_families; /* only for tests of the table: never set by a plan */
+};
+
+struct filter_program {
+	struct sock_filter *instructions;
+	unsigned short count;
+};
+
+/* One row of the table, for `berm plan -v`, the man page and tests. */
+struct filter_row {
+	const char *name; /* system call */
+	int raw_x86_64, raw_aarch64; /* number where libseccomp may not know the name; -1: ask libseccomp; -2: does not exist there */
+	enum filter_verdict verdict;
+	const char *class_name; /* "files", "memory", "dangerous: kernel modules", ... */
+};
+extern const struct filter_row filter_table[];
+extern const size_t filter_table_count;
+
+int filter_build(struct arena *arena, const struct filter_options *options, struct filter_program *program, struct error *err);
+/* Loads into the calling thread (no_new_privs must be set). Returns the listener's fd if the program notifies, 0 if not, -1. */
+int filter_load(const struct filter_program *program, bool has_listener, struct error *err);
+enum filter_architecture filter_native(void);
+
+#endif
