@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options from one table. Names are matched by full length: a prefix is never taken for an option. Never prints. */
+#include "common/options.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "common/guarantee.h"
+#include "common/text.h"
+
+enum option_id {
+	OPTION_PROJECT,
+	OPTION_POLICY,
+	OPTION_ALLOW_READ,
+	OPTION_ALLOW_WRITE,
+	OPTION_ALLOW_NET,
+	OPTION_DENY,
+	OPTION_ENV,
+	OPTION_STRICT,
+	OPTION_ACCEPT_WEAKER,
+	OPTION_PASS_FD,
+	OPTION_DRY_RUN,
+	OPTION_JSON,
+	OPTION_OS,
+	OPTION_CONTEXT,
+	OPTION_SHOW,
+	OPTION_SCHEMA,
+	OPTION_KEYS,
+	OPTION_VERBOSE,
+	OPTION_HELP,
+};
+
+struct option_row {
+	enum option_id id;
+	const char *name;
+	char letter; /* 0 if it has none */
+	const char *argument; /* NULL: takes none; in brackets: optional */
+	unsigned commands;
+	const char *help;
+};
+
+enum { POLICY_COMMANDS = COMMAND_RUN | COMMAND_PLAN | COMMAND_CHECK };
+
+static const struct option_row option_table[] = {
+	{OPTION_PROJECT, "project", 0, "DIR", POLICY_COMMANDS, "the project (default: nearest berm.yml or .git)"},
+	{OPTION_POLICY, "policy", 0, "FILE", POLICY_COMMANDS, "use this policy instead of the project's berm.yml"},
+	{OPTION_ALLOW_READ, "allow-read", 0, "PATH,...", POLICY_COMMANDS, "also readable"},
+	{OPTION_ALLOW_WRITE, "allow-write", 0, "PATH,...", POLICY_COMMANDS, "also writable"},
+	{OPTION_ALLOW_NET, "allow-net", 0, "[HOST:PORT,...]", POLICY_COMMANDS, "allow these destinations (all without a value)"},
+	{OPTION_DENY, "deny", 0, "PATTERN,...", POLICY_COMMANDS, "also denied"},
+	{OPTION_ENV, "env", 0, "NAME[=VALUE]", POLICY_COMMANDS, "pass or set an environment variable"},
+	{OPTION_STRICT, "strict", 0, NULL, POLICY_COMMANDS, "files.guard: strict"},
+	{OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "NAME", POLICY_COMMANDS, "run although this guarantee is weaker here"},
+	{OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN, "keep this open file descriptor"},
+	{OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing"},
+	{OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK, "for programs"},
+	{OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system"},
+	{OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE"},
+	{OPTION_SHOW, "show", 0, "NAME", COMMAND_POLICIES, "print one built-in policy"},
+	{OPTION_SCHEMA, "schema", 0, NULL, COMMAND_POLICIES, "print the JSON Schema of policy files"},
+	{OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language"},
+	{OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS, "say more"},
+	{OPTION_HELP, "help", 'h', NULL, ~0u, "this text"},
+};
+
+enum { OPTION_TABLE_COUNT = sizeof option_table / sizeof option_table[0] };
+
+static struct rule command_line_rule(struct arena *arena, const char *key, const char *text, size_t length)
+{
+	return (struct rule){
+		.key = key,
+		.text = arena_copy_n(arena, text, length),
+		.origin = {.source = "command line"},
+		.layer = LAYER_COMMAND_LINE,
+	};
+}
+
+/* --allow-read=a,b: one rule per part, as Deno's users know it. */
+static int add_list(struct arena *arena, struct rules *rules, const char *key, const char *option, const char *value,
+		    struct error *err)
+{
+	const char *part = value;
+	for (;;) {
+		size_t length = strcspn(part, ",");
+		if (length == 0)
+			return error_set(err, "--%s: empty entry in \"%s\"", option, value);
+		*arena_push(arena, rules) = command_line_rule(arena, key, part, length);
+		if (part[length] == '\0')
+			return 0;
+		part += length + 1;
+	}
+}
+
+static void set_scalar(struct arena *arena, struct setting *setting, const char *key, const char *text, uint64_t value)
+{
+	setting->is_set = true;
+	setting->value = value;
+	setting->rule = command_line_rule(arena, key, text, strlen(text));
+}
+
+static int take_net(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	struct policy *policy = &options->command_line;
+	if (!value) {
+		set_scalar(arena, &policy->network.mode, "network", "all", NETWORK_ALL);
+		return 0;
+	}
+	if (!policy->network.mode.is_set)
+		set_scalar(arena, &policy->network.mode, "network", "allow", NETWORK_ALLOW);
+	return add_list(arena, &policy->network.allow, "network.allow", "allow-net", value, err);
+}
+
+static bool is_variable_name(const char *name, size_t length)
+{
+	if (length == 0 || (name[0] >= '0' && name[0] <= '9'))
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		char c = name[i];
+		if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '*'))
+			return false;
+	}
+	return true;
+}
+
+static int take_env(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	struct policy *policy = &options->command_line;
+	size_t length = strcspn(value, "=");
+	if (!is_variable_name(value, length) || (value[length] == '=' && memchr(value, '*', length)))
+		return error_set(err, "--env=%s: not a variable name", value);
+	if (value[length] == '\0') {
+		*arena_push(arena, &policy->environment.pass) = command_line_rule(arena, "environment.pass", value, length);
+		return 0;
+	}
+	struct assignment *assignment = arena_push(arena, &policy->environment.set);
+	assignment->rule = command_line_rule(arena, "environment.set", value, length);
+	assignment->value = arena_copy(arena, value + length + 1);
+	return 0;
+}
+
+static int take_weaker(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	enum guarantee guarantee;
+	if (!guarantee_parse(value, &guarantee)) {
+		error_set(err, "--accept-weaker=%s: no such guarantee", value);
+		for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
+			const char *name = guarantee_table[i].name;
+			if (text_nearest(value, &name, 1))
+				return error_hint(err, "did you mean `%s`?", name);
+		}
+		return -1;
+	}
+	*arena_push(arena, &options->command_line.accept_weaker) =
+		command_line_rule(arena, "accept_weaker", value, strlen(value));
+	return 0;
+}
+
+/* Ascending and without repetition, which is what closing the rest needs. */
+static int take_fd(struct options *options, const char *value, struct error *err)
+{
+	uint64_t number;
+	size_t at = options->pass_fd_count;
+	if (!text_parse_u64(value, 65535, &number))
+		return error_set(err, "--pass-fd=%s: not a file descriptor number", value);
+	if (number <= 2)
+		return error_set(err, "--pass-fd=%s: 0, 1 and 2 are always passed", value);
+	if (fcntl((int)number, F_GETFD) < 0)
+		return error_set(err, "--pass-fd=%s: that file descriptor is not open", value);
+	if (options->pass_fd_count == OPTIONS_PASS_FD_MAX)
+		return error_set(err, "--pass-fd: more than %d", OPTIONS_PASS_FD_MAX);
+	while (at > 0 && options->pass_fds[at - 1] >= (int)number) {
+		if (options->pass_fds[at - 1] == (int)number)
+			return 0;
+		at--;
+	}
+	memmove(options->pass_fds + at + 1, options->pass_fds + at, (options->pass_fd_count - at) * sizeof *options->pass_fds);
+	options->pass_fds[at] = (int)number;
+	options->pass_fd_count++;
+	return 0;
+}
+
+static int take(struct arena *arena, const struct option_row *row, const char *value, struct options *options,
+		struct error *err)
+{
+	struct policy *policy = &options->command_line;
+	switch (row->id) {
+	case OPTION_PROJECT:
+		options->project = value;
+		return 0;
+	case OPTION_POLICY:
+		options->policy_file = value;
+		return 0;
+	case OPTION_ALLOW_READ:
+		return add_list(arena, &policy->files.read, "files.read", row->name, value, err);
+	case OPTION_ALLOW_WRITE:
+		return add_list(arena, &policy->files.write, "files.write", row->name, value, err);
+	case OPTION_ALLOW_NET:
+		return take_net(arena, options, value, err);
+	case OPTION_DENY:
+		return add_list(arena, &policy->files.deny, "files.deny", row->name, value, err);
+	case OPTION_ENV:
+		return take_env(arena, options, value, err);
+	case OPTION_STRICT:
+		set_scalar(arena, &policy->files.guard, "files.guard", "strict", LEVEL_STRICT);
+		return 0;
+	case OPTION_ACCEPT_WEAKER:
+		return take_weaker(arena, options, value, err);
+	case OPTION_PASS_FD:
+		return take_fd(options, value, err);
+	case OPTION_DRY_RUN:
+		options->is_dry_run = true;
+		return 0;
+	case OPTION_JSON:
+		options->wants_json = true;
+		return 0;
+	case OPTION_OS:
+		if (strcmp(value, "linux") != 0 && strcmp(value, "macos") != 0)
+			return error_set(err, "--os=%s: linux or macos", value);
+		options->os = value;
+		return 0;
+	case OPTION_CONTEXT:
+		options->context_file = value;
+		return 0;
+	case OPTION_SHOW:
+		options->show = value;
+		return 0;
+	case OPTION_SCHEMA:
+		options->wants_schema = true;
+		return 0;
+	case OPTION_KEYS:
+		options->wants_keys = true;
+		return 0;
+	case OPTION_VERBOSE:
+		options->is_verbose = true;
+		return 0;
+	case OPTION_HELP:
+		options->wants_help = true;
+		return 0;
+	}
+	return error_set(err, "--%s: unknown", row->name);
+}
+
+static int unknown_option(enum command command, const char *word, size_t length, struct error *err)
+{
+	const char *names[OPTION_TABLE_COUNT];
+	size_t count = 0;
+	char name[64];
+	const char *nearest;
+
+	error_set(err, "unknown option %s", word);
+	for (size_t i = 0; i < OPTION_TABLE_COUNT; i++)
+		if (option_table[i].commands & command)
+			names[count++] = option_table[i].name;
+	if (length >= sizeof name || length <= 2)
+		return error_hint(err, "see --help; put -- before a command that starts with a dash");
+	memcpy(name, word + 2, length - 2);
+	name[length - 2] = '\0';
+	nearest = text_nearest(name, names, count);
+	if (nearest)
+		return error_hint(err, "did you mean `--%s`?", nearest);
+	return error_hint(err, "see --help");
+}
+
+static const struct option_row *find(enum command command, const char *word, size_t length)
+{
+	for (size_t i = 0; i < OPTION_TABLE_COUNT; i++) {
+		const struct option_row *row = &option_table[i];
+		if (!(row->commands & command))
+			continue;
+		if (length == 2 && word[0] == '-' && row->letter && word[1] == row->letter)
+			return row;
+		if (length > 2 && word[0] == '-' && word[1] == '-' && strlen(row->name) == length - 2 &&
+		    memcmp(row->name, word + 2, length - 2) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+int options_parse(struct arena *arena, enum command command, int argc, char **argv, struct options *options, int *rest,
+		  struct error *err)
+{
+	int at = 1;
+	for (; at < argc; at++) {
+		const char *word = argv[at];
+		size_t length = strcspn(word, "=");
+		const char *value = word[length] == '=' ? word + length + 1 : NULL;
+		const struct option_row *row;
+
+		if (strcmp(word, "--") == 0) {
+			at++;
+			break;
+		}
+		if (word[0] != '-' || word[1] == '\0')
+			break;
+		row = find(command, word, length);
+		if (!row)
+			return unknown_option(command, word, length, err);
+		if (value && !row->argument)
+			return error_set(err, "--%s takes no value", row->name);
+		if (!value && row->argument && row->argument[0] != '[') {
+			if (at + 1 >= argc)
+				return error_set(err, "--%s needs a value: --%s=%s", row->name, row->name, row->argument);
+			value = argv[++at];
+		}
+		if (value && value[0] == '\0')
+			return error_set(err, "--%s: empty value", row->name);
+		if (take(arena, row, value, options, err) < 0)
+			return -1;
+	}
+	*rest = at;
+	return 0;
+}
+
+void options_help(enum command command, struct text *out)
+{
+	for (size_t i = 0; i < OPTION_TABLE_COUNT; i++) {
+		const struct option_row *row = &option_table[i];
+		struct text left = {0};
+		if (!(row->commands & command))
+			continue;
+		if (row->letter)
+			text_add(&left, "-%c, ", row->letter);
+		text_add(&left, "--%s", row->name);
+		if (row->argument && row->argument[0] == '[')
+			text_add(&left, "[=%.*s]", (int)strlen(row->argument) - 2, row->argument + 1);
+		else if (row->argument)
+			text_add(&left, "=%s", row->argument);
+		text_add(out, "  %-29s %s\n", left.data, row->help);
+		text_free(&left);
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line. One table of options drives the parser, `--help` and the shell completions; what options say about the
+ * policy is collected as a policy of its own layer, so that nothing else has to know that it came from a flag. */
+#ifndef BERM_COMMON_OPTIONS_H
+#define BERM_COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/arena.h"
+#include "common/error.h"
+#include "common/policy.h"
+
+/* Bits, so that one option row can belong to several subcommands. */
+enum command {
+	COMMAND_RUN = 1 << 0,
+	COMMAND_PLAN = 1 << 1,
+	COMMAND_CHECK = 1 << 2,
+	COMMAND_POLICIES = 1 << 3,
+	COMMAND_VERSION = 1 << 4,
+};
+
+enum { OPTIONS_PASS_FD_MAX = 64 };
+
+struct options {
+	const char *project; /* --project=DIR */
+	const char *policy_file; /* --policy=FILE */
+	const char *context_file; /* --context=FILE */
+	const char *os; /* --os=linux|macos */
+	const char *show; /* policies --show=NAME */
+	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
+	struct policy command_line; /* LAYER_COMMAND_LINE */
+	int pass_fds[OPTIONS_PASS_FD_MAX];
+	size_t pass_fd_count;
+};
+
+/* Parses argv[1..]; stops at "--" or the first word that is no option. *rest is the index of the first word after the options.
+ * -1 with err (and the nearest known option as a hint). */
+int options_parse(struct arena *arena, enum command command, int argc, char **argv, struct options *options, int *rest,
+		  struct error *err);
+struct text;
+/* The option lines of one subcommand's help. */
+void options_help(enum command command, struct text *out);
+
+#endif
