@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How failures look on a terminal: one sentence, then what to do. Everything that came from outside is escaped. */
+#include "common/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/backend.h"
+#include "common/text.h"
+
+const char *report_colour(FILE *stream, const char *code)
+{
+	static char sequence[16];
+	const char *no_colour = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+	if ((no_colour && no_colour[0]) || !isatty(fileno(stream)) || (terminal && strcmp(terminal, "dumb") == 0))
+		return "";
+	snprintf(sequence, sizeof sequence, "\033[%sm", code ? code : "0");
+	return sequence;
+}
+
+/* Each line of `lines` indented by two blanks. */
+static void add_indented(struct text *out, const char *lines)
+{
+	while (*lines) {
+		size_t length = strcspn(lines, "\n");
+		text_add(out, "  ");
+		text_add_visible(out, lines, length);
+		text_add(out, "\n");
+		lines += length + (lines[length] == '\n');
+	}
+}
+
+int report_error(const struct error *err)
+{
+	struct text out = {0};
+	text_add(&out, "%sberm:", report_colour(stderr, "1;31"));
+	text_add(&out, "%s ", report_colour(stderr, NULL));
+	text_add_visible(&out, err->message, strlen(err->message));
+	text_add(&out, "\n");
+	add_indented(&out, err->hint);
+	fputs(out.data, stderr);
+	text_free(&out);
+	return EXIT_REFUSED;
+}
+
+/* The column counts bytes; the caret stands under the character that starts there. */
+static void add_caret(struct text *out, const char *line, unsigned column)
+{
+	text_add(out, "    ");
+	for (unsigned i = 1; i < column && line[i - 1]; i++)
+		if (((unsigned char)line[i - 1] & 0xc0) != 0x80)
+			text_add(out, line[i - 1] == '\t' ? "\t" : " ");
+	text_add(out, "%s^", report_colour(stderr, "1;32"));
+	text_add(out, "%s\n", report_colour(stderr, NULL));
+}
+
+static void add_diagnostic(struct text *out, const struct diagnostic *diagnostic)
+{
+	const struct origin *origin = &diagnostic->origin;
+	text_add(out, "%s", report_colour(stderr, "1"));
+	text_add_visible(out, origin->source, strlen(origin->source));
+	if (origin->line)
+		text_add(out, ":%u:%u", origin->line, origin->column);
+	text_add(out, ":%s ", report_colour(stderr, NULL));
+	text_add_visible(out, diagnostic->message, strlen(diagnostic->message));
+	text_add(out, "\n");
+	if (diagnostic->line) {
+		text_add(out, "    ");
+		text_add_visible(out, diagnostic->line, strlen(diagnostic->line));
+		text_add(out, "\n");
+		add_caret(out, diagnostic->line, origin->column);
+	}
+	if (diagnostic->hint)
+		add_indented(out, diagnostic->hint);
+}
+
+int report_diagnostics(const struct diagnostics *diagnostics)
+{
+	struct text out = {0};
+	for (size_t i = 0; i < diagnostics->count; i++)
+		add_diagnostic(&out, &diagnostics->items[i]);
+	text_add(&out, "berm: %zu error%s in the policy; nothing was run\n", diagnostics->count,
+		 diagnostics->count == 1 ? "" : "s");
+	fputs(out.data, stderr);
+	text_free(&out);
+	return EXIT_REFUSED;
+}

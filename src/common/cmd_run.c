@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `berm run` and `berm -c`: policy → plan → backend. Whatever goes wrong before the command starts is told here, exit 125. */
+#include "common/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/descriptors.h"
+#include "common/session.h"
+#include "common/text.h"
+
+static int print_help(void)
+{
+	struct text out = {0};
+	text_add(&out, "berm run [options] [--] COMMAND [ARGUMENT...]\n"
+		       "berm -c STRING [NAME [ARGUMENT...]]   run a shell command line\n\n"
+		       "Runs one command behind the wall that the policy describes.\n\n");
+	options_help(COMMAND_RUN, &out);
+	text_add(&out, "\nExit status: the command's own; 128+N if signal N ended it; 127 not found;\n"
+		       "126 not executable; 125 berm refused, nothing ran; 124 time limit;\n"
+		       "123 ended by berm.\n");
+	fputs(out.data, stdout);
+	text_free(&out);
+	return 0;
+}
+
+/* A weaker run is only ever explicit, and said every time. */
+static void say_weaker(const struct plan *plan, const struct guarantee_state *states)
+{
+	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
+		enum guarantee guarantee = (enum guarantee)i;
+		if (states[i].level >= plan->required[i] || !plan->accepted_weaker[i])
+			continue;
+		fprintf(stderr, "berm: weaker, as accepted: %s is %s (%s)\n", guarantee_table[i].name,
+			level_name(guarantee, states[i].level), states[i].reason ? states[i].reason : "no reason given");
+	}
+}
+
+static int print_plan(const struct session *session, const struct guarantee_state *states)
+{
+	struct text out = {0};
+	plan_print(&session->plan, states, session->options.is_verbose, &out);
+	fputs(out.data, stdout);
+	text_free(&out);
+	return 0;
+}
+
+static int run(struct session *session, char *const *command)
+{
+	struct guarantee_state states[GUARANTEE_COUNT] = {0};
+	struct error err = {0};
+	struct run_result result = {0};
+	struct run_request request = {
+		.argv = command,
+		.pass_fds = session->options.pass_fds,
+		.pass_fd_count = session->options.pass_fd_count,
+	};
+
+	if (descriptors_close_others(request.pass_fds, request.pass_fd_count, &err) < 0)
+		return report_error(&err);
+	if (session_open(session, &err) < 0)
+		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
+	if (plan_scan(&session->plan, &err) < 0)
+		return report_error(&err);
+	backend_probe(&session->plan, states);
+	if (session->options.is_dry_run)
+		return print_plan(session, states);
+	if (guarantee_judge(session->plan.required, session->plan.accepted_weaker, states, &err) < 0)
+		return report_error(&err);
+	say_weaker(&session->plan, states);
+	if (backend_run(&session->plan, &request, &result, &err) < 0)
+		return report_error(&err);
+	if (error_is_set(&result.ended))
+		report_error(&result.ended);
+	return result.exit_code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct session session = {0};
+	struct error err = {0};
+	int rest, status;
+
+	if (options_parse(&session.arena, COMMAND_RUN, argc, argv, &session.options, &rest, &err) < 0)
+		return report_error(&err);
+	if (session.options.wants_help)
+		return print_help();
+	if (rest >= argc && !session.options.is_dry_run) {
+		error_set(&err, "no command to run");
+		error_hint(&err, "berm run [options] -- COMMAND [ARGUMENT...]");
+		return report_error(&err);
+	}
+	status = run(&session, argv + rest);
+	session_close(&session);
+	return status;
+}
+
+int cmd_shell_string(int argc, char **argv)
+{
+	struct session session = {0};
+	struct error err = {0};
+	char **command;
+	int status;
+
+	if (argc < 2) {
+		error_set(&err, "-c needs a command line");
+		error_hint(&err, "berm -c 'make test | tee log'");
+		return report_error(&err);
+	}
+	command = arena_alloc(&session.arena, ((size_t)argc + 2) * sizeof *command);
+	command[0] = arena_copy(&session.arena, "/bin/sh");
+	command[1] = arena_copy(&session.arena, "-c");
+	memcpy(command + 2, argv + 1, (size_t)(argc - 1) * sizeof *command);
+	status = run(&session, command);
+	session_close(&session);
+	return status;
+}
