@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append(char *buffer, size_t size, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void append(char *buffer, size_t size, const char *format, va_list arguments)
 {
 	size_t used = strnlen(buffer, size);
 	if (used + 1 < size)
