@@ -142,6 +142,7 @@ struct policy_request {
 	/* Reads a whole file into the arena; 0, or -1 with err (ENOENT in err->number if it is absent). May be NULL. */
 	int (*read)(void *self, struct arena *arena, const char *path, char **text, size_t *length, struct error *err);
 	void *self;
+	const char *home; /* what `~` in `extends` means, and what messages shorten to `~`; or NULL */
 };
 int policy_load(struct arena *arena, const struct policy_request *request, struct policy *policy,
 		struct diagnostics *diagnostics);
@@ -165,12 +166,15 @@ enum key_kind {
 	KEY_VERSION,
 	KEY_NAME, /* one free name or path: extends */
 	KEY_RESERVED, /* known, an error: "not yet supported" */
+	KEY_DEVICES, /* list of device classes (choices) or paths below /dev */
 };
 
 enum key_flag {
 	KEY_NARROWS = 1, /* an untrusted project file may use it (for scalars: only the values that narrow) */
 	KEY_USER_ONLY = 2, /* an error in a project's file */
 	KEY_ALSO_SCALAR = 4, /* `network: none` as well as a mapping */
+	KEY_UNBUILT = 8, /* part of the language, but nothing enforces it yet: an error, like a reserved key */
+	KEY_RAISES = 16, /* a level: the highest of all layers counts, not the last */
 };
 
 struct key_choice {
@@ -178,6 +182,7 @@ struct key_choice {
 	uint64_t value;
 	const char *help;
 	bool narrows;
+	bool is_unbuilt; /* as KEY_UNBUILT, for one value */
 };
 
 struct key {
@@ -192,6 +197,8 @@ struct key {
 extern const struct key policy_keys[];
 extern const size_t policy_key_count;
 const struct key *policy_key_find(const char *path);
+/* The variables that may stand at the start of a path (`$NAME` or `$NAME/rest`); ends with NULL. Any other is an error. */
+extern const char *const policy_path_variables[];
 
 /* policy_schema.c: JSON Schema (draft 2020-12) of the language from the same table. */
 struct text;

@@ -97,8 +97,8 @@ static size_t sequence_length(unsigned char lead)
 	return 0;
 }
 
-/* Decodes one character of well-formed UTF-8 (RFC 3629: no over-long forms, no surrogates); returns its length or 0. */
-static size_t decode(const char *bytes, size_t length, uint32_t *character)
+/* RFC 3629. */
+size_t text_decode(const char *bytes, size_t length, uint32_t *character)
 {
 	static const unsigned char lead_mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -127,13 +127,13 @@ static bool is_control(uint32_t character)
 	return character < 0x20 || (character >= 0x7f && character <= 0x9f);
 }
 
-/* Characters that change how the text around them is shown or that show nothing at all: marks of direction, line and paragraph
- * separators, byte-order mark, interlinear annotation, tags. */
-static bool is_deceptive(uint32_t character)
+/* Besides controls: marks of direction, line and paragraph separators, byte-order mark, interlinear annotation, tags. */
+bool text_is_deceptive(uint32_t character)
 {
-	return character == 0x061c || character == 0x200e || character == 0x200f || character == 0xfeff ||
-	       (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069) ||
-	       (character >= 0xfff9 && character <= 0xfffb) || (character >= 0xe0000 && character <= 0xe007f);
+	return is_control(character) || character == 0x061c || character == 0x200e || character == 0x200f ||
+	       character == 0xfeff || (character >= 0x2028 && character <= 0x202e) ||
+	       (character >= 0x2066 && character <= 0x2069) || (character >= 0xfff9 && character <= 0xfffb) ||
+	       (character >= 0xe0000 && character <= 0xe007f);
 }
 
 void text_add_visible(struct text *text, const char *bytes, size_t length)
@@ -141,11 +141,11 @@ void text_add_visible(struct text *text, const char *bytes, size_t length)
 	text_add_n(text, "", 0);
 	while (length > 0) {
 		uint32_t character = 0;
-		size_t size = decode(bytes, length, &character);
+		size_t size = text_decode(bytes, length, &character);
 		if (size == 0 || (size == 1 && is_control(character))) {
 			size = 1;
 			text_add(text, "\\x%02x", (unsigned char)bytes[0]);
-		} else if (is_control(character) || is_deceptive(character)) {
+		} else if (text_is_deceptive(character)) {
 			text_add(text, "\\u{%04x}", (unsigned)character);
 		} else {
 			text_add_n(text, bytes, size);
@@ -174,10 +174,10 @@ static void add_json_character(struct text *text, const char *bytes, size_t size
 		text_add(text, "\\n");
 	else if (character == '\t')
 		text_add(text, "\\t");
-	else if (character > 0xffff && is_deceptive(character))
+	else if (character > 0xffff && text_is_deceptive(character))
 		text_add(text, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((character - 0x10000) >> 10)),
 			 (unsigned)(0xdc00 + (character & 0x3ff)));
-	else if (is_control(character) || is_deceptive(character))
+	else if (text_is_deceptive(character))
 		text_add(text, "\\u%04x", (unsigned)character);
 	else
 		text_add_n(text, bytes, size);
@@ -190,7 +190,7 @@ void text_add_json(struct text *text, const char *string)
 	text_add_n(text, "\"", 1);
 	while (length > 0) {
 		uint32_t character = 0;
-		size_t size = decode(string, length, &character);
+		size_t size = text_decode(string, length, &character);
 		if (size == 0) {
 			size = 1;
 			text_add(text, "\\ufffd");
@@ -218,7 +218,7 @@ bool text_is_utf8(const char *bytes, size_t length)
 {
 	while (length > 0) {
 		uint32_t character;
-		size_t size = decode(bytes, length, &character);
+		size_t size = text_decode(bytes, length, &character);
 		if (size == 0)
 			return false;
 		bytes += size;
@@ -231,7 +231,7 @@ bool text_has_control(const char *bytes, size_t length)
 {
 	while (length > 0) {
 		uint32_t character = 0;
-		size_t size = decode(bytes, length, &character);
+		size_t size = text_decode(bytes, length, &character);
 		if (size > 0 && is_control(character))
 			return true;
 		if (size == 0)

@@ -25,6 +25,11 @@ char *text_visible(struct arena *arena, const char *string);
 /* A JSON string with its quotes; invalid UTF-8 bytes become \ufffd. */
 void text_add_json(struct text *text, const char *string);
 
+/* One character of well-formed UTF-8: its length in bytes, or 0 if the bytes are none (over-long forms and surrogates are none). */
+size_t text_decode(const char *bytes, size_t length, uint32_t *character);
+/* Would it change how the text around it is shown (controls, marks of direction, separators, invisible tags)? */
+bool text_is_deceptive(uint32_t character);
+
 bool text_starts_with(const char *string, const char *prefix);
 bool text_ends_with(const char *string, const char *suffix);
 bool text_is_utf8(const char *bytes, size_t length);
