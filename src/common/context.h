@@ -36,12 +36,17 @@ struct context_request {
 int context_detect(struct arena *arena, const struct context_request *request, struct context *context, struct error *err);
 /* Is this directory fit to be a project? Pure; used by context_detect and tests. */
 int context_judge_project(const struct context *context, const char *project, struct error *err);
+/* The nearest fit ancestor of the working directory with berm.yml or .git, else the working directory. */
+const char *context_find_project(struct arena *arena, const struct context *context);
+/* The directory of the system that a canonical path is or lies in, if nothing there is to be written; else NULL. */
+const char *context_system_directory(const char *path);
 /* context_file.c: a description in the YAML subset of the policy, for --context=FILE and tests:
  *   os: macos            user: ann        uid: 501      home: /Users/ann    project: /Users/ann/src/app
  *   cwd: /Users/ann/src/app
  *   environment: {LANG: C}
  *   files: [/usr/, /etc/hosts, "/etc/resolv.conf -> ../run/resolv.conf", /Users/ann/src/app/.env]   # trailing slash: directory
- * Parents of listed files exist as directories. */
+ * Parents of listed files exist as directories. A file that needs more is a mapping:
+ *   {path: /Users/ann/src/app/.git, text: "gitdir: ...", mode: "0600", uid: 0, links: 2, inode: 7, type: socket} */
 int context_parse(struct arena *arena, const char *source, const char *text, size_t length, struct context *context,
 		  struct error *err);
 

@@ -64,5 +64,8 @@ char *path_absolute(struct arena *arena, const char *base, const char *path);
 bool path_is_absolute_clean(const char *path); /* starts with '/', no `.`/`..`/empty components, no trailing slash (but "/") */
 /* Is path equal to directory or below it? Both clean. */
 bool path_is_within(const char *path, const char *directory);
+const char *path_base_name(const char *path); /* after the last slash */
+char *path_parent(struct arena *arena, const char *path); /* of a clean path; "/" for "/" */
+char *path_join(struct arena *arena, const char *directory, const char *name);
 
 #endif
