@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 and table look-ups. Never allocates, never reads past the end it is given, accepts no overlong form, surrogate or
+ * number above U+10FFFF. */
+#include "common/unicode.h"
+
+#include <stdlib.h>
+
+/* The number of bytes that a lead byte announces, 0 if it cannot lead. */
+static size_t lead_length(unsigned char lead)
+{
+	if (lead < 0x80)
+		return 1;
+	if (lead >= 0xc2 && lead <= 0xdf)
+		return 2;
+	if (lead >= 0xe0 && lead <= 0xef)
+		return 3;
+	if (lead >= 0xf0 && lead <= 0xf4)
+		return 4;
+	return 0;
+}
+
+static bool is_well_formed(uint32_t character, size_t length)
+{
+	static const uint32_t minimum[] = { 0, 0, 0x80, 0x800, 0x10000 };
+
+	return character >= minimum[length] && character <= UNICODE_MAX && !(character >= 0xd800 && character <= 0xdfff);
+}
+
+size_t unicode_decode(const char *at, const char *end, uint32_t *character)
+{
+	unsigned char lead = (unsigned char)*at;
+	size_t length = lead_length(lead);
+	uint32_t value = length > 1 ? lead & (0x7fu >> length) : lead;
+
+	if (length == 0 || length > (size_t)(end - at))
+		goto invalid;
+	for (size_t i = 1; i < length; i++) {
+		unsigned char next = (unsigned char)at[i];
+		if ((next & 0xc0) != 0x80)
+			goto invalid;
+		value = value << 6 | (next & 0x3f);
+	}
+	if (!is_well_formed(value, length))
+		goto invalid;
+	*character = value;
+	return length;
+invalid:
+	*character = UNICODE_INVALID + lead;
+	return 1;
+}
+
+size_t unicode_encode(uint32_t character, char out[4])
+{
+	if (character >= UNICODE_INVALID || character < 0x80) {
+		out[0] = (char)(character & 0xff);
+		return 1;
+	}
+	if (character < 0x800) {
+		out[0] = (char)(0xc0 | character >> 6);
+		out[1] = (char)(0x80 | (character & 0x3f));
+		return 2;
+	}
+	if (character < 0x10000) {
+		out[0] = (char)(0xe0 | character >> 12);
+		out[1] = (char)(0x80 | (character >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (character & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | character >> 18);
+	out[1] = (char)(0x80 | (character >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (character >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (character & 0x3f));
+	return 4;
+}
+
+static bool run_holds(const struct unicode_run *run, uint32_t character)
+{
+	return character >= run->first && character <= run->last && (character - run->first) % run->step == 0;
+}
+
+static int compare_run(const void *key, const void *element)
+{
+	uint32_t character = *(const uint32_t *)key;
+	const struct unicode_run *run = element;
+
+	return character < run->first ? -1 : character > run->last;
+}
+
+uint32_t unicode_fold(uint32_t character)
+{
+	const struct unicode_run *run;
+
+	if (character < 0x80)
+		return character >= 'A' && character <= 'Z' ? character + ('a' - 'A') : character;
+	run = bsearch(&character, unicode_folds, unicode_fold_count, sizeof *unicode_folds, compare_run);
+	return run && run_holds(run, character) ? (uint32_t)((int32_t)character + run->delta) : character;
+}
+
+static bool is_between(uint32_t low, uint32_t high, uint32_t character)
+{
+	return character >= low && character <= high;
+}
+
+bool unicode_range_folds(uint32_t low, uint32_t high, uint32_t character)
+{
+	uint32_t folded = unicode_fold(character);
+
+	if (is_between(low, high, folded))
+		return true;
+	if (folded >= 'a' && folded <= 'z' && is_between(low, high, folded - ('a' - 'A')))
+		return true;
+	for (size_t i = 0; i < unicode_fold_count; i++) {
+		uint32_t variant = (uint32_t)((int32_t)folded - unicode_folds[i].delta);
+		if (run_holds(&unicode_folds[i], variant) && is_between(low, high, variant))
+			return true;
+	}
+	return false;
+}
+
+static int compare_pair(const void *key, const void *element)
+{
+	const struct unicode_pair *wanted = key, *pair = element;
+
+	if (wanted->base != pair->base)
+		return wanted->base < pair->base ? -1 : 1;
+	return wanted->mark < pair->mark ? -1 : wanted->mark > pair->mark;
+}
+
+uint32_t unicode_compose(uint32_t base, uint32_t mark)
+{
+	struct unicode_pair wanted = { .base = (uint16_t)base, .mark = (uint16_t)mark };
+	const struct unicode_pair *pair;
+
+	if (mark < 0x300 || base > UINT16_MAX || mark > UINT16_MAX)
+		return 0;
+	pair = bsearch(&wanted, unicode_pairs, unicode_pair_count, sizeof *unicode_pairs, compare_pair);
+	return pair ? pair->composed : 0;
+}
