@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <linux/filter.h>
+/* The kernel's header of this name: ours stands before it in the search path. */
+#include_next <linux/filter.h>
 
 #include "common/arena.h"
 #include "common/error.h"
@@ -37,15 +38,50 @@ struct filter_program {
 	unsigned short count;
 };
 
+/* What a row or a rule of a check depends on: one of the options above. */
+enum filter_option {
+	FILTER_ALWAYS,
+	FILTER_WITH_NESTING,
+	FILTER_WITH_NETWORK_NOTIFY,
+	FILTER_WITH_EXEC_NOTIFY,
+	FILTER_WITH_ANY_NOTIFY,
+	FILTER_WITH_RAW_FAMILIES,
+};
+
+/* (argument & mask) == value, or != with is_unequal. The mask says which bits the kernel looks at: bits above an int are junk to
+ * it, so they must not decide here either. mask 0: no condition. */
+struct filter_condition {
+	uint8_t argument;
+	bool is_unequal;
+	uint64_t mask, value;
+};
+
+/* All conditions hold: action, a SECCOMP_RET_ value. A check is a list of rules; the first that matches decides, and the last one
+ * has no conditions. */
+enum { FILTER_CONDITION_MAX = 3 };
+struct filter_rule {
+	uint32_t action;
+	struct filter_condition conditions[FILTER_CONDITION_MAX];
+};
+
 /* One row of the table, for `berm plan -v`, the man page and tests. */
 struct filter_row {
 	const char *name; /* system call */
-	int raw_x86_64, raw_aarch64; /* number where libseccomp may not know the name; -1: ask libseccomp; -2: does not exist there */
+	int raw_x86_64,
+		raw_aarch64; /* number where libseccomp may not know the name; -1: ask libseccomp; -2: does not exist there */
 	enum filter_verdict verdict;
 	const char *class_name; /* "files", "memory", "dangerous: kernel modules", ... */
+	const struct filter_rule *check; /* for FILTER_CHECK, else NULL */
+	enum filter_option option; /* with this option the verdict is with_option instead */
+	enum filter_verdict with_option;
 };
 extern const struct filter_row filter_table[];
 extern const size_t filter_table_count;
+
+/* The row's verdict under these options. */
+enum filter_verdict filter_row_verdict(const struct filter_row *row, const struct filter_options *options);
+/* The row's number; -1 if the architecture does not have it, -2 if libseccomp does not know the name (a mistake in the table). */
+int filter_row_number(const struct filter_row *row, enum filter_architecture architecture);
 
 int filter_build(struct arena *arena, const struct filter_options *options, struct filter_program *program, struct error *err);
 /* Loads into the calling thread (no_new_privs must be set). Returns the listener's fd if the program notifies, 0 if not, -1. */
