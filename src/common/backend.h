@@ -29,10 +29,14 @@ struct run_request {
 struct run_result {
 	int exit_code;
 	struct error ended; /* set when berm ended the run or could not start the command: a sentence for stderr */
+	struct error note; /* something the user should know about the run; the run was not affected */
 };
 
-/* Fills a state for every guarantee, for this plan on this machine. Never fails: what cannot be probed is missing. */
+/* Fills a state for every guarantee, for this plan on this machine, after trying the mechanisms in a throwaway child. Never fails:
+ * what cannot be probed is missing. */
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
+/* The same table without the trial, for a run: there every mechanism is used for real, and one that fails refuses the run. */
+void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
 /* Enforces the plan, runs, waits. -1 with err if nothing ran. */
 int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err);
 

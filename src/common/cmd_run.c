@@ -12,7 +12,7 @@
 
 static int print_help(void)
 {
-	struct text out = {0};
+	struct text out = { 0 };
 	text_add(&out, "berm run [options] [--] COMMAND [ARGUMENT...]\n"
 		       "berm -c STRING [NAME [ARGUMENT...]]   run a shell command line\n\n"
 		       "Runs one command behind the wall that the policy describes.\n\n");
@@ -39,7 +39,7 @@ static void say_weaker(const struct plan *plan, const struct guarantee_state *st
 
 static int print_plan(const struct session *session, const struct guarantee_state *states)
 {
-	struct text out = {0};
+	struct text out = { 0 };
 	plan_print(&session->plan, states, session->options.is_verbose, &out);
 	fputs(out.data, stdout);
 	text_free(&out);
@@ -48,9 +48,9 @@ static int print_plan(const struct session *session, const struct guarantee_stat
 
 static int run(struct session *session, char *const *command)
 {
-	struct guarantee_state states[GUARANTEE_COUNT] = {0};
-	struct error err = {0};
-	struct run_result result = {0};
+	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
+	struct error err = { 0 };
+	struct run_result result = { 0 };
 	struct run_request request = {
 		.argv = command,
 		.pass_fds = session->options.pass_fds,
@@ -63,14 +63,18 @@ static int run(struct session *session, char *const *command)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	if (plan_scan(&session->plan, &err) < 0)
 		return report_error(&err);
-	backend_probe(&session->plan, states);
-	if (session->options.is_dry_run)
+	if (session->options.is_dry_run) {
+		backend_probe(&session->plan, states);
 		return print_plan(session, states);
+	}
+	backend_expect(&session->plan, states);
 	if (guarantee_judge(session->plan.required, session->plan.accepted_weaker, states, &err) < 0)
 		return report_error(&err);
 	say_weaker(&session->plan, states);
 	if (backend_run(&session->plan, &request, &result, &err) < 0)
 		return report_error(&err);
+	if (error_is_set(&result.note))
+		report_error(&result.note);
 	if (error_is_set(&result.ended))
 		report_error(&result.ended);
 	return result.exit_code;
@@ -78,8 +82,8 @@ static int run(struct session *session, char *const *command)
 
 int cmd_run(int argc, char **argv)
 {
-	struct session session = {0};
-	struct error err = {0};
+	struct session session = { 0 };
+	struct error err = { 0 };
 	int rest, status;
 
 	if (options_parse(&session.arena, COMMAND_RUN, argc, argv, &session.options, &rest, &err) < 0)
@@ -98,8 +102,8 @@ int cmd_run(int argc, char **argv)
 
 int cmd_shell_string(int argc, char **argv)
 {
-	struct session session = {0};
-	struct error err = {0};
+	struct session session = { 0 };
+	struct error err = { 0 };
 	char **command;
 	int status;
 

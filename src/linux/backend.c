@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Linux backend.
+ *
+ * Theory of operation. Three processes: the launcher (this one; host namespaces), init (pid 1 of the new namespaces) and the command.
+ * The launcher prepares everything that needs the host (state directories, the filter program, the command's environment), forks
+ * init into the namespaces and then supervises. Init builds the view, locks itself in and starts the command behind the same wall,
+ * so nothing that runs inside was ever outside it. Failures before execve come back over the channel and are told by the launcher;
+ * nothing has run then. When the command ends, init ends, and the kernel ends whatever is left in the pid namespace.
+ *
+ * Order: state → filter → command → signals → channel → namespaces → (init.c: tie, settle, view, confine, filter, start)
+ *        → supervise → terminal restored. */
+#include "common/backend.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "linux/channel.h"
+#include "linux/landlock.h"
+#include "linux/launch.h"
+#include "linux/terminal.h"
+
+static int prepare(struct launch *launch, const struct run_request *request, struct error *err)
+{
+	const struct plan *plan = launch->plan;
+	struct filter_options options = { .architecture = filter_native(), .has_nesting = plan->has_nesting };
+	if (state_prepare(plan, &launch->state, err) < 0)
+		return -1;
+	if (filter_build(plan->arena, &options, &launch->filter, err) < 0)
+		return -1;
+	command_prepare(plan, request->argv, &launch->command);
+	launch->landlock_abi = landlock_abi();
+	launch->namespaces.has_host_network = plan->network.mode == NETWORK_ALL;
+	return 0;
+}
+
+/* The words of a command that could not be executed; the number came from inside. */
+static void explain_not_executed(const struct plan *plan, const char *name, struct run_result *result)
+{
+	struct error *ended = &result->ended;
+	int number = ended->number;
+	const char *host = command_on_host(plan, name);
+	if (number == 0)
+		return;
+	if (result->exit_code == EXIT_NOT_FOUND)
+		error_set(ended, "%s: command not found", name);
+	else
+		error_errno(ended, number, "cannot execute %s", name);
+	if (host && result->exit_code == EXIT_NOT_FOUND)
+		error_hint(ended,
+			   "%s is on this machine, but the policy does not show it; add its directory to files.read, or use "
+			   "--allow-read=DIR",
+			   host);
+}
+
+static int run_and_supervise(struct launch *launch, int signals, struct run_result *result, struct error *err)
+{
+	autoclose int pidfd = -1;
+	autoclose int channel = -1;
+	struct supervision supervision = { .plan = launch->plan, .signals = signals };
+
+	if (channel_open(launch->ends, err) < 0)
+		return -1;
+	channel = launch->ends[0];
+	supervision.pid = namespaces_fork(&launch->namespaces, &pidfd, err);
+	if (supervision.pid == 0)
+		init_main(launch);
+	close(launch->ends[1]);
+	if (supervision.pid < 0)
+		return -1;
+	supervision.channel = channel;
+	supervision.pidfd = pidfd;
+	return supervisor_run(&supervision, result, err);
+}
+
+int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+{
+	struct launch launch = { .plan = plan };
+	struct terminal terminal;
+	autoclose int signals = -1;
+	int status;
+
+	if (prepare(&launch, request, err) < 0)
+		return -1;
+	terminal_save(&terminal);
+	signals = signals_take(&launch.signals, err);
+	if (signals < 0)
+		return -1;
+	status = run_and_supervise(&launch, signals, result, err);
+	terminal_restore(&terminal);
+	if (status == 0)
+		explain_not_executed(plan, request->argv[0], result);
+	return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fixed-size messages between the launcher outside and init inside. No pointers, no parsing. */
+#ifndef BERM_LINUX_CHANNEL_H
+#define BERM_LINUX_CHANNEL_H
+
+#include "common/error.h"
+
+enum message_type {
+	MESSAGE_FAILED = 1, /* init → launcher: set-up failed, nothing ran; error says it */
+	MESSAGE_NOTE, /* init → launcher: something to say on stderr; the run goes on */
+	MESSAGE_STARTING, /* init → launcher: the next thing is execve */
+	MESSAGE_NOT_EXECUTED, /* init → launcher: value is the errno of execve */
+	MESSAGE_STOPPED, /* init → launcher: the command stopped; value is the signal */
+	MESSAGE_CONTINUED,
+	MESSAGE_EXITED, /* init → launcher: value is the wait status */
+	MESSAGE_SIGNAL, /* launcher → init: send the signal `value` to the command */
+};
+
+struct message {
+	enum message_type type;
+	int value;
+	struct error error;
+};
+
+/* Two close-on-exec ends. */
+int channel_open(int ends[2], struct error *err);
+/* 0, or -1 with errno; the other end's absence is EPIPE, never a signal. */
+int channel_send(int fd, const struct message *message);
+/* 1 with a whole message, 0 when the other end is gone, -1 with errno. */
+int channel_receive(int fd, struct message *message);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last power to go: capabilities, the ways to get them back, and readability by others. */
+#ifndef BERM_LINUX_CREDENTIALS_H
+#define BERM_LINUX_CREDENTIALS_H
+
+#include "common/error.h"
+
+/* Not dumpable: no process inside can read, trace or take descriptors from the caller. */
+int credentials_hide(struct error *err);
+/* no_new_privs: nothing executed from here on gains anything (setuid, file capabilities). */
+int credentials_freeze(struct error *err);
+/* Drops every capability from every set, the bounding set included, and locks the securebits. */
+int credentials_drop(struct error *err);
+/* Dies when the parent does. To be called again after a change of credentials, which clears it. */
+int credentials_follow_parent(struct error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One launch: everything that is prepared outside, before the namespaces exist, and used on both sides. */
+#ifndef BERM_LINUX_LAUNCH_H
+#define BERM_LINUX_LAUNCH_H
+
+#include "common/backend.h"
+#include "common/plan.h"
+#include "common/state.h"
+#include "linux/command.h"
+#include "linux/filter.h"
+#include "linux/namespaces.h"
+#include "linux/signals.h"
+
+struct launch {
+	const struct plan *plan;
+	struct state state;
+	struct command command;
+	struct filter_program filter;
+	struct namespaces_options namespaces;
+	struct signal_state signals;
+	int landlock_abi;
+	int ends[2]; /* channel: [0] launcher, [1] init */
+};
+
+/* init.c: the life of pid 1. Never returns. */
+_Noreturn void init_main(struct launch *launch);
+
+/* supervisor.c: the launcher's life from the birth of init to its death. */
+struct supervision {
+	const struct plan *plan;
+	int channel; /* launcher's end */
+	int pidfd; /* of init */
+	pid_t pid; /* of init */
+	int signals; /* signalfd */
+};
+int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Creates the namespaces of one run. What a host refuses is told with its cause (see the table). */
+#include "linux/namespaces.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "common/cleanup.h"
+#include "linux/syscalls.h"
+
+#ifndef CLONE_NEWCGROUP
+#define CLONE_NEWCGROUP 0x02000000
+#endif
+
+/* How hosts say no to user namespaces. */
+static const struct {
+	int number;
+	const char *cause;
+} refusals[] = {
+	{ EPERM, "this host or container refuses user namespaces (kernel.unprivileged_userns_clone=0, or a seccomp profile)" },
+	{ ENOSPC, "no user namespace is allowed here (user.max_user_namespaces=0)" },
+	{ EACCES, "a security module (AppArmor, SELinux) refuses user namespaces to this program" },
+	{ EINVAL, "this kernel was built without one of the namespaces" },
+	{ ENOSYS, "this kernel or container has no clone3" },
+};
+
+static const char *cause_of(int number)
+{
+	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+		if (refusals[i].number == number)
+			return refusals[i].cause;
+	return "the kernel refused it";
+}
+
+pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, struct error *err)
+{
+	struct clone_args arguments = {
+		.flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
+			 CLONE_NEWCGROUP | (options->has_host_network ? 0 : CLONE_NEWNET),
+		.pidfd = (uint64_t)(uintptr_t)pidfd,
+		.exit_signal = SIGCHLD,
+	};
+	pid_t pid = (pid_t)syscall(NR_CLONE3, &arguments, sizeof arguments);
+	if (pid >= 0)
+		return pid;
+	error_errno(err, errno, "cannot create the sandbox's namespaces");
+	error_hint(err, "%s", cause_of(err->number));
+	return -1;
+}
+
+static int write_file(const char *path, const char *text, struct error *err)
+{
+	autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+	size_t length = strlen(text);
+	if (fd >= 0 && write(fd, text, length) == (ssize_t)length)
+		return 0;
+	error_errno(err, errno, "cannot write %s", path);
+	/* Ubuntu's restriction lets the namespace be made and refuses its map. */
+	if (err->number == EACCES || err->number == EPERM)
+		error_hint(err, "a security module refuses user namespaces to this program "
+				"(Ubuntu: kernel.apparmor_restrict_unprivileged_userns=1)");
+	return -1;
+}
+
+static int map_identity(uid_t uid, gid_t gid, struct error *err)
+{
+	char map[64];
+	if (write_file("/proc/self/setgroups", "deny", err) < 0)
+		return -1;
+	snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
+	if (write_file("/proc/self/uid_map", map, err) < 0)
+		return -1;
+	snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
+	return write_file("/proc/self/gid_map", map, err);
+}
+
+static int raise_loopback(struct error *err)
+{
+	autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	if (fd < 0 && errno == EAFNOSUPPORT)
+		return 0; /* a kernel without IPv4 has no loopback to raise */
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
+		return error_errno(err, errno, "cannot bring up the sandbox's loopback");
+	return 0;
+}
+
+int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t gid, struct error *err)
+{
+	if (map_identity(uid, gid, err) < 0)
+		return -1;
+	return options->has_host_network ? 0 : raise_loopback(err);
+}

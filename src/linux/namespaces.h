@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The new namespaces: their creation, and what must be set in them before anything else. */
+#ifndef BERM_LINUX_NAMESPACES_H
+#define BERM_LINUX_NAMESPACES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+
+struct namespaces_options {
+	bool has_host_network; /* network: all shares the host's */
+};
+
+/* Like fork, into new user, mount, pid, ipc, uts, cgroup and (unless shared) network namespaces. The parent gets the pid and a
+ * pidfd, the child 0. -1 with err, with the cause of a refusal as the hint. */
+pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, struct error *err);
+/* In the child: maps this uid and gid to themselves, and brings the loopback device up. */
+int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t gid, struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals of a run: what berm changes for itself, and how the command gets them back exactly as the caller had them. */
+#ifndef BERM_LINUX_SIGNALS_H
+#define BERM_LINUX_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "common/error.h"
+
+struct signal_state {
+	sigset_t mask; /* the caller's */
+	struct sigaction child, pipe; /* the caller's dispositions of SIGCHLD and SIGPIPE */
+};
+
+/* Launcher: blocks what is forwarded, makes SIGCHLD and SIGPIPE ours, keeps the caller's in `saved`; returns a signalfd. */
+int signals_take(struct signal_state *saved, struct error *err);
+/* Init: a signalfd of SIGCHLD only; everything else reaches init as pid 1, which ignores it. */
+int signals_watch_children(struct error *err);
+/* The command, between vfork and execve: async-signal-safe. */
+void signals_give_back(const struct signal_state *saved);
+/* Was this signal sent by the terminal driver to the whole foreground group (so that the command has it already)? */
+bool signals_is_from_terminal(int code);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launcher while the command runs: signals in, messages in, the time limit, and the end. Host namespaces, host rights: it never
+ * acts on anything the command says, only on what the kernel and init report. */
+#include "linux/launch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/text.h"
+#include "linux/channel.h"
+
+enum {
+	GRACE_MS = 2000, /* between SIGTERM and SIGKILL at the time limit, and after the terminal hung up */
+	STOP_DELAY_MS = 50, /* a stop that is taken back within this time (Ctrl-Z, then fg) is not ours to repeat */
+};
+
+struct run {
+	const struct supervision *supervision;
+	struct run_result *result;
+	struct error *err;
+	bool has_started; /* execve was imminent: from here on something may have run */
+	bool has_failed; /* init reported a failure before that */
+	bool has_status;
+	bool is_time_over, is_killed;
+	int64_t time_limit, kill_at, stop_at; /* monotonic milliseconds; 0: none */
+	int channel;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Before the command has started the message waits in the channel; init takes it as the first thing afterwards. */
+static void signal_command(struct run *run, int number)
+{
+	struct message message = { .type = MESSAGE_SIGNAL, .value = number };
+	channel_send(run->channel, &message);
+}
+
+static void kill_all(struct run *run)
+{
+	run->is_killed = true;
+	run->kill_at = 0;
+	kill(run->supervision->pid, SIGKILL);
+}
+
+static void stop_self(struct run *run)
+{
+	run->stop_at = 0;
+	kill(getpid(), SIGSTOP);
+}
+
+static void take_signal(struct run *run, const struct signalfd_siginfo *info)
+{
+	int number = (int)info->ssi_signo;
+	/* Before it has started the command is in no group yet and cannot have got anything. */
+	bool is_known = run->has_started && signals_is_from_terminal(info->ssi_code);
+	switch (number) {
+	case SIGTSTP:
+		if (!is_known)
+			signal_command(run, SIGTSTP);
+		stop_self(run);
+		return;
+	case SIGCONT:
+		run->stop_at = 0;
+		signal_command(run, SIGCONT);
+		return;
+	case SIGHUP:
+		/* The terminal is gone: what does not end by itself is ended. */
+		if (signals_is_from_terminal(info->ssi_code) && !run->kill_at)
+			run->kill_at = now_ms() + GRACE_MS;
+		signal_command(run, SIGHUP);
+		return;
+	default:
+		if (!is_known)
+			signal_command(run, number);
+	}
+}
+
+static void take_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+	while (read(run->supervision->signals, &info, sizeof info) == (ssize_t)sizeof info)
+		take_signal(run, &info);
+}
+
+static void not_executed(struct run *run, int number)
+{
+	run->result->exit_code = number == ENOENT || number == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	run->result->ended.number = number;
+	run->has_status = true;
+}
+
+static void exited(struct run *run, int status)
+{
+	run->has_status = true;
+	if (WIFSIGNALED(status))
+		run->result->exit_code = EXIT_SIGNAL_BASE + WTERMSIG(status);
+	else
+		run->result->exit_code = WEXITSTATUS(status);
+}
+
+static void take_message(struct run *run)
+{
+	struct message message;
+	int got = channel_receive(run->channel, &message);
+	if (got <= 0) {
+		run->channel = -1; /* init is gone or going; its pidfd tells when */
+		return;
+	}
+	switch (message.type) {
+	case MESSAGE_FAILED:
+		run->has_failed = true;
+		*run->err = message.error;
+		return;
+	case MESSAGE_NOTE:
+		run->result->note = message.error;
+		return;
+	case MESSAGE_STARTING:
+		run->has_started = true;
+		return;
+	case MESSAGE_NOT_EXECUTED:
+		not_executed(run, message.value);
+		return;
+	case MESSAGE_STOPPED:
+		run->stop_at = now_ms() + STOP_DELAY_MS;
+		return;
+	case MESSAGE_CONTINUED:
+		run->stop_at = 0;
+		return;
+	case MESSAGE_EXITED:
+		exited(run, message.value);
+		return;
+	case MESSAGE_SIGNAL:
+		return;
+	}
+}
+
+static void take_time(struct run *run)
+{
+	int64_t now = now_ms();
+	if (run->stop_at && now >= run->stop_at)
+		stop_self(run);
+	if (run->time_limit && now >= run->time_limit) {
+		run->time_limit = 0;
+		run->is_time_over = true;
+		run->kill_at = now + GRACE_MS;
+		signal_command(run, SIGTERM);
+		signal_command(run, SIGCONT); /* a stopped command takes its SIGTERM only when it goes on */
+	}
+	if (run->kill_at && now >= run->kill_at)
+		kill_all(run);
+}
+
+static int next_timeout(const struct run *run)
+{
+	const int64_t times[] = { run->time_limit, run->kill_at, run->stop_at };
+	int64_t next = -1, now = now_ms();
+	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+		int64_t left = times[i] - now;
+		if (!times[i])
+			continue;
+		if (left < 0)
+			left = 0;
+		if (next < 0 || left < next)
+			next = left;
+	}
+	/* A limit of weeks does not fit an int; waking up early is harmless. */
+	return next > 3600000 ? 3600000 : (int)next;
+}
+
+/* 1 when init has ended and every message was taken. */
+static int turn(struct run *run)
+{
+	struct pollfd watched[] = {
+		{ .fd = run->supervision->pidfd, .events = POLLIN },
+		{ .fd = run->channel, .events = POLLIN },
+		{ .fd = run->supervision->signals, .events = POLLIN },
+	};
+	int timeout = run->time_limit || run->kill_at || run->stop_at ? next_timeout(run) : -1;
+	if (poll(watched, 3, timeout) < 0 && errno != EINTR)
+		return 1;
+	if (watched[1].revents)
+		take_message(run);
+	if (watched[2].revents)
+		take_signals(run);
+	take_time(run);
+	return watched[0].revents && !watched[1].revents;
+}
+
+static void say_time_over(struct run *run)
+{
+	const struct setting *limit = &run->supervision->plan->limits[LIMIT_TIME];
+	const struct origin *origin = &limit->rule.origin;
+	struct text text = { 0 };
+	text_add_duration(&text, limit->value);
+	error_set(&run->result->ended, "time limit of %s reached", text.data);
+	text_free(&text);
+	error_hint(&run->result->ended, "limits.time, %s:%u:%u", origin->source, origin->line, origin->column);
+	run->result->exit_code = EXIT_TIME;
+}
+
+/* What the end means, once init is reaped and all inside are dead. */
+static int conclude(struct run *run, int status)
+{
+	if (run->has_failed)
+		return -1;
+	if (run->is_time_over) {
+		say_time_over(run);
+		return 0;
+	}
+	if (run->has_status)
+		return 0;
+	if (!run->has_started) {
+		if (WIFSIGNALED(status))
+			return error_set(run->err, "the sandbox was killed (signal %d) while it was being set up",
+					 WTERMSIG(status));
+		return error_set(run->err, "the sandbox ended while it was being set up");
+	}
+	run->result->exit_code = run->is_killed ? EXIT_SIGNAL_BASE + SIGHUP : EXIT_ENDED;
+	if (!run->is_killed)
+		error_set(&run->result->ended, "the sandbox's init was killed; everything in it has ended");
+	return 0;
+}
+
+int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err)
+{
+	struct run run = { .supervision = supervision, .result = result, .err = err, .channel = supervision->channel };
+	const struct setting *time = &supervision->plan->limits[LIMIT_TIME];
+	int status = 0;
+
+	if (time->is_set)
+		run.time_limit = now_ms() + (int64_t)time->value;
+	while (!turn(&run))
+		;
+	/* Init's death is the death of all: the kernel reaps the whole pid namespace before its pidfd becomes readable. */
+	while (waitpid(supervision->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return error_errno(err, errno, "cannot wait for the sandbox");
+	return conclude(&run, status);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Saves and restores. Failures are ignored: a terminal that is gone needs no restoring. */
+#include "linux/terminal.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+void terminal_save(struct terminal *terminal)
+{
+	terminal->fd = -1;
+	for (int fd = 0; fd <= 2; fd++) {
+		pid_t group = tcgetpgrp(fd);
+		if (group < 0 || tcgetattr(fd, &terminal->modes) < 0)
+			continue;
+		terminal->fd = fd;
+		terminal->is_foreground = group == getpgrp();
+		return;
+	}
+}
+
+void terminal_restore(const struct terminal *terminal)
+{
+	sigset_t block, saved;
+	struct termios now;
+	/* In the background at the start: the terminal was and is somebody else's. */
+	if (terminal->fd < 0 || !terminal->is_foreground)
+		return;
+	sigemptyset(&block);
+	sigaddset(&block, SIGTTOU);
+	if (sigprocmask(SIG_BLOCK, &block, &saved) < 0)
+		return;
+	if (tcgetpgrp(terminal->fd) != getpgrp())
+		tcsetpgrp(terminal->fd, getpgrp());
+	if (tcgetattr(terminal->fd, &now) == 0 && memcmp(&now, &terminal->modes, sizeof now) != 0)
+		tcsetattr(terminal->fd, TCSADRAIN, &terminal->modes);
+	sigprocmask(SIG_SETMASK, &saved, NULL);
+}

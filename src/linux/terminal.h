@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terminal berm was started on: remembered before the run and put back after it, because a command can be killed while it has
+ * the terminal in raw mode or in another process group's hands. */
+#ifndef BERM_LINUX_TERMINAL_H
+#define BERM_LINUX_TERMINAL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <termios.h>
+
+struct terminal {
+	int fd; /* -1: no controlling terminal on 0, 1 or 2 */
+	bool is_foreground; /* berm's group had the terminal */
+	struct termios modes;
+};
+
+void terminal_save(struct terminal *terminal);
+void terminal_restore(const struct terminal *terminal);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thin layer over the descriptor-based mount calls. Each returns -1 with errno; words are the caller's. */
+#include "linux/tree.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/cleanup.h"
+#include "linux/syscalls.h"
+
+int tree_open(int root, const char *path)
+{
+	/* A slash at the start would leave `root`; "" is `root` itself, which openat2 names ".". */
+	while (*path == '/' && root != AT_FDCWD)
+		path++;
+	return sys_openat2(root, *path ? path : ".", O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+int tree_clone(int fd, bool is_recursive)
+{
+	return sys_open_tree(fd, "", TREE_CLONE | AT_EMPTY_PATH | (is_recursive ? TREE_RECURSIVE : 0u));
+}
+
+int tree_set(int tree, uint64_t attributes, bool is_recursive)
+{
+	struct mount_attributes change = { .set = attributes };
+	return sys_mount_setattr(tree, "", AT_EMPTY_PATH | (is_recursive ? TREE_RECURSIVE : 0u), &change);
+}
+
+int tree_attach(int tree, int target)
+{
+	return sys_move_mount(tree, "", target, "", MOVE_FROM_EMPTY | MOVE_TO_EMPTY);
+}
+
+static int set_option(int fs, char *option)
+{
+	char *value = strchr(option, '=');
+	if (!value)
+		return sys_fsconfig(fs, FS_SET_FLAG, option, NULL);
+	*value++ = '\0';
+	return sys_fsconfig(fs, FS_SET_STRING, option, value);
+}
+
+int tree_new(const char *type, const char *options, uint64_t attributes)
+{
+	autoclose int fs = sys_fsopen(type);
+	char copy[256];
+	char *rest = copy, *option;
+
+	if (fs < 0)
+		return -1;
+	if (strlen(options) >= sizeof copy) {
+		errno = E2BIG;
+		return -1;
+	}
+	strcpy(copy, options);
+	while ((option = strsep(&rest, ",")))
+		if (*option && set_option(fs, option) < 0)
+			return -1;
+	if (sys_fsconfig(fs, FS_CREATE, NULL, NULL) < 0)
+		return -1;
+	return sys_fsmount(fs, (unsigned)attributes);
+}

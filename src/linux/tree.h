@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mounts by file descriptor. Sources and targets are opened first, without following any symlink, and attached by descriptor: what
+ * was looked at is what is mounted, however the tree is being renamed meanwhile. */
+#ifndef BERM_LINUX_TREE_H
+#define BERM_LINUX_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+/* O_PATH descriptor of a clean absolute path below `root` (AT_FDCWD: the process's root), no symlink in any component. -1 with
+ * errno: ENOENT if absent, ELOOP if a symlink is in the way. */
+int tree_open(int root, const char *path);
+/* A detached copy of what lies at `fd`, with its submounts if is_recursive. */
+int tree_clone(int fd, bool is_recursive);
+int tree_set(int tree, uint64_t attributes, bool is_recursive);
+int tree_attach(int tree, int target);
+/* A new file system, detached: "tmpfs" with "mode=755,size=1048576". Options are name=value pairs or flags, comma-separated. */
+int tree_new(const char *type, const char *options, uint64_t attributes);
+
+#endif

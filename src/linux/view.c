@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the new root out of the plan and moves into it. view.h has the theory. Never creates anything outside berm's own tmpfs
+ * and the private home and tmp; never follows a symlink. */
+#include "linux/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "linux/syscalls.h"
+#include "linux/tree.h"
+#include "linux/view_parts.h"
+
+enum entry_kind {
+	ENTRY_PRIVATE, /* the private home or tmp, or a fresh tmpfs in its place: mount points may be made below it */
+	ENTRY_GRANT,
+	ENTRY_SOCKET,
+};
+
+/* One thing to attach: a detached tree and where it goes. */
+struct entry {
+	const char *path;
+	enum entry_kind kind;
+	bool is_directory;
+	bool is_writable;
+	int tree;
+	const struct state_place *place; /* NULL: a new tmpfs */
+};
+
+struct view {
+	const struct plan *plan;
+	int root;
+	struct entry *entries;
+	size_t count;
+};
+
+static const char tmp_path[] = "/tmp";
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *left = a, *right = b;
+	int order = strcmp(left->path, right->path);
+	return order ? order : (int)left->kind - (int)right->kind;
+}
+
+static bool has_grant_at(const struct plan *plan, const char *path)
+{
+	const struct plan_grant *grant = plan_grant_for(plan, path);
+	return grant && strcmp(grant->path, path) == 0;
+}
+
+/* A grant whose nearest containing grant already shows it with the same rights needs no mount of its own. */
+static bool is_shown_by_parent(const struct plan *plan, size_t index)
+{
+	const struct plan_grant *grant = &plan->grants.items[index];
+	for (size_t i = index; i-- > 0;) {
+		const struct plan_grant *parent = &plan->grants.items[i];
+		if (!path_is_within(grant->path, parent->path))
+			continue;
+		if (plan->home != HOME_HOST && path_is_within(plan->context.home, parent->path))
+			return false;
+		return (parent->kind == GRANT_WRITE) == (grant->kind == GRANT_WRITE);
+	}
+	return false;
+}
+
+static void list_entries(struct view *view, const struct state *state)
+{
+	const struct plan *plan = view->plan;
+	size_t capacity = plan->grants.count + plan->sockets.count + 2;
+	view->entries = arena_alloc(plan->arena, capacity * sizeof *view->entries);
+	if (plan->home != HOME_HOST && !has_grant_at(plan, plan->context.home))
+		view->entries[view->count++] = (struct entry){
+			.path = plan->context.home,
+			.kind = ENTRY_PRIVATE,
+			.is_directory = true,
+			.is_writable = true,
+			.place = state->home.path ? &state->home : NULL,
+		};
+	if (!has_grant_at(plan, tmp_path))
+		view->entries[view->count++] = (struct entry){
+			.path = tmp_path,
+			.kind = ENTRY_PRIVATE,
+			.is_directory = true,
+			.is_writable = true,
+			.place = state->tmp.path ? &state->tmp : NULL,
+		};
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (!is_shown_by_parent(plan, i))
+			view->entries[view->count++] = (struct entry){
+				.path = plan->grants.items[i].path,
+				.kind = ENTRY_GRANT,
+				.is_directory = plan->grants.items[i].type == FILE_DIRECTORY,
+				.is_writable = plan->grants.items[i].kind == GRANT_WRITE,
+			};
+	for (size_t i = 0; i < plan->sockets.count; i++)
+		view->entries[view->count++] = (struct entry){ .path = plan->sockets.items[i].path, .kind = ENTRY_SOCKET };
+	qsort(view->entries, view->count, sizeof *view->entries, compare_entries);
+}
+
+/* The path was judged by the launcher; in this namespace it must still be the same directory. */
+static int check_place(int fd, const struct state_place *place, struct error *err)
+{
+	struct stat info;
+	if (fstat(fd, &info) < 0)
+		return error_errno(err, errno, "cannot look at %s", place->path);
+	if (info.st_dev != place->device || info.st_ino != place->inode)
+		return error_set(err, "%s changed while the sandbox was being set up", place->path);
+	return 0;
+}
+
+static int take_tree(struct entry *entry, struct error *err)
+{
+	const char *source = entry->place ? entry->place->path : entry->path;
+	autoclose int fd = -1;
+
+	if (entry->kind == ENTRY_PRIVATE && !entry->place) {
+		entry->tree = tree_new("tmpfs", strcmp(entry->path, tmp_path) == 0 ? "mode=1777,size=50%" : "mode=700,size=50%",
+				       ATTR_NOSUID | ATTR_NODEV);
+		return entry->tree < 0 ? error_errno(err, errno, "cannot mount an empty %s", entry->path) : 0;
+	}
+	fd = tree_open(AT_FDCWD, source);
+	if (fd < 0 && errno == ELOOP)
+		return error_set(err, "%s changed while the sandbox was being set up: a symbolic link is in the way", source);
+	if (fd < 0)
+		return error_errno(err, errno, "cannot open %s", source);
+	if (entry->place && check_place(fd, entry->place, err) < 0)
+		return -1;
+	entry->tree = tree_clone(fd, true);
+	if (entry->tree < 0 || (entry->is_writable && tree_set(entry->tree, ATTR_NOSUID | ATTR_NODEV, true) < 0))
+		return error_errno(err, errno, "cannot mount %s", source);
+	return 0;
+}
+
+static int take_trees(struct view *view, bool is_writable, struct error *err)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->entries[i].is_writable == is_writable && take_tree(&view->entries[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int lock_host(struct error *err)
+{
+	struct mount_attributes change = { .set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV, .propagation = MS_PRIVATE };
+	if (sys_mount_setattr(AT_FDCWD, "/", TREE_RECURSIVE, &change) == 0)
+		return 0;
+	error_errno(err, errno, "cannot make the host's files read-only");
+	if (err->number == ENOSYS)
+		return error_hint(err, "this needs mount_setattr(2), Linux 5.12 or newer");
+	return error_hint(err, "this kernel refuses mounts in user namespaces; `berm plan` says more");
+}
+
+/* Mounts the new root over the old one and returns its descriptor: the process's own root stays below it for now. */
+static int open_root(struct error *err)
+{
+	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root = tree_new("tmpfs", "mode=755,size=4m", ATTR_NOSUID | ATTR_NODEV);
+	if (slash < 0 || root < 0 || tree_attach(root, slash) < 0)
+		return error_errno(err, errno, "cannot mount a new root");
+	return steal_fd(&root);
+}
+
+/* One step down; made if it is not there. */
+static int step_down(int parent, const char *name, bool is_directory)
+{
+	int fd = sys_openat2(parent, name, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	if (is_directory && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
+		return -1;
+	if (!is_directory && mknodat(parent, name, S_IFREG | 0644, 0) < 0 && errno != EEXIST)
+		return -1;
+	return sys_openat2(parent, name, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
+}
+
+int view_skeleton(int root, const char *path, bool is_directory)
+{
+	autoclose int current = -1;
+	char name[NAME_MAX + 1];
+	while (*path == '/')
+		path++;
+	while (*path) {
+		size_t length = strcspn(path, "/");
+		bool is_last = path[length] == '\0';
+		int next;
+		if (length >= sizeof name) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		memcpy(name, path, length);
+		name[length] = '\0';
+		next = step_down(current < 0 ? root : current, name, is_last ? is_directory : true);
+		if (next < 0)
+			return -1;
+		if (current >= 0)
+			close(current);
+		current = next;
+		path += length + !is_last;
+	}
+	return steal_fd(&current);
+}
+
+/* May a mount point be created at entries[index]? Only in our own tmpfs and in private directories, never in a grant. */
+static bool may_create(const struct view *view, size_t index)
+{
+	for (size_t i = index; i-- > 0;)
+		if (path_is_within(view->entries[index].path, view->entries[i].path))
+			return view->entries[i].kind == ENTRY_PRIVATE;
+	return true;
+}
+
+static int attach_entry(const struct view *view, size_t index, struct error *err)
+{
+	const struct entry *entry = &view->entries[index];
+	autoclose int target = -1;
+	if (may_create(view, index))
+		target = view_skeleton(view->root, entry->path, entry->is_directory);
+	else
+		target = tree_open(view->root, entry->path);
+	if (target < 0 || tree_attach(entry->tree, target) < 0) {
+		error_errno(err, errno, "cannot show %s", entry->path);
+		if (err->number == ENOTDIR || err->number == ELOOP)
+			error_hint(err, "a file or symbolic link of an earlier run is in the way in the private home or tmp");
+		return -1;
+	}
+	close(entry->tree);
+	return 0;
+}
+
+static int attach_entries(const struct view *view, struct error *err)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (attach_entry(view, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Symlinks such as /bin -> usr/bin, where nothing else shows them. One that an earlier run left in the private home stays. */
+static int make_link(int root, const char *path, const char *target, struct error *err)
+{
+	char parent[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	size_t length = (size_t)(slash - path);
+	autoclose int directory = -1;
+	if (length >= sizeof parent)
+		return error_set(err, "%s: path too long", path);
+	memcpy(parent, path, length);
+	parent[length] = '\0';
+	directory = length ? view_skeleton(root, parent, true) : fcntl(root, F_DUPFD_CLOEXEC, 3);
+	if (directory < 0)
+		return error_errno(err, errno, "cannot make %s", path);
+	if (symlinkat(target, directory, slash + 1) < 0 && errno != EEXIST)
+		return error_errno(err, errno, "cannot make the link %s", path);
+	return 0;
+}
+
+static int make_links(const struct view *view, struct error *err)
+{
+	const struct path_links *links = &view->plan->links;
+	for (size_t i = 0; i < links->count; i++)
+		if (make_link(view->root, links->items[i].path, links->items[i].target, err) < 0)
+			return -1;
+	if (has_grant_at(view->plan, "/var/tmp") || has_grant_at(view->plan, "/var"))
+		return 0;
+	return make_link(view->root, "/var/tmp", "../tmp", err);
+}
+
+/* An inherited working directory still points below the new mounts: it must be entered again, by name, from inside. */
+static int move_in(const struct view *view, struct error *err)
+{
+	const struct context *context = &view->plan->context;
+	const char *directory = context->working_directory ? context->working_directory : context->project;
+	if (fchdir(view->root) < 0 || chroot(".") < 0 || chdir("/") < 0)
+		return error_errno(err, errno, "cannot enter the new root");
+	if (chdir(directory) < 0)
+		return error_errno(err, errno, "cannot enter %s inside the sandbox", directory);
+	return 0;
+}
+
+static int build(struct view *view, const struct state *state, struct view_result *result, struct error *err)
+{
+	struct view_devices devices;
+	int proc;
+
+	list_entries(view, state);
+	if (take_trees(view, true, err) < 0 || view_devices_take(view->plan, &devices, err) < 0)
+		return -1;
+	if (lock_host(err) < 0 || take_trees(view, false, err) < 0)
+		return -1;
+	view->root = open_root(err);
+	if (view->root < 0)
+		return -1;
+	if (attach_entries(view, err) < 0 || make_links(view, err) < 0)
+		return -1;
+	if (view_devices_attach(view->root, &devices, err) < 0)
+		return -1;
+	proc = view_proc_attach(view->root, err);
+	if (proc < 0)
+		return -1;
+	result->has_proc = proc > 0;
+	if (masks_apply(view->root, view->plan, err) < 0)
+		return -1;
+	return move_in(view, err);
+}
+
+int view_probe(struct view_result *result, struct error *err)
+{
+	autoclose int root = -1;
+	int proc;
+	if (lock_host(err) < 0)
+		return -1;
+	root = open_root(err);
+	if (root < 0)
+		return -1;
+	proc = view_proc_attach(root, err);
+	result->has_proc = proc > 0;
+	return proc < 0 ? -1 : 0;
+}
+
+int view_enter(const struct plan *plan, const struct state *state, struct view_result *result, struct error *err)
+{
+	struct view view = { .plan = plan, .root = -1 };
+	mode_t mask = umask(022);
+	int status = build(&view, state, result, err);
+	umask(mask);
+	if (view.root >= 0)
+		close(view.root);
+	return status;
+}

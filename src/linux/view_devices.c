@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A /dev of its own: a handful of harmless nodes, a private devpts, a sized /dev/shm, the terminal that berm was started on, and
+ * what the policy names. Nothing else of the host's /dev is ever visible. */
+#include "linux/view_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "linux/syscalls.h"
+#include "linux/tree.h"
+
+static const char *const basic_nodes[] = {
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+};
+
+static const struct {
+	const char *path, *target;
+} links[] = {
+	{ "dev/fd", "/proc/self/fd" },	     { "dev/stdin", "/proc/self/fd/0" }, { "dev/stdout", "/proc/self/fd/1" },
+	{ "dev/stderr", "/proc/self/fd/2" }, { "dev/ptmx", "pts/ptmx" },
+};
+
+static int take(struct view_devices *devices, const char *inside, const char *host, struct error *err)
+{
+	autoclose int node = -1;
+	int tree;
+	if (devices->count == VIEW_DEVICE_MAX)
+		return error_set(err, "more than %d device nodes", VIEW_DEVICE_MAX);
+	node = tree_open(AT_FDCWD, host);
+	if (node < 0)
+		return error_errno(err, errno, "cannot open %s", host);
+	tree = tree_clone(node, false);
+	if (tree < 0)
+		return error_errno(err, errno, "cannot mount %s", host);
+	if (tree_set(tree, ATTR_NOSUID | ATTR_NOEXEC, false) < 0) {
+		close(tree);
+		return error_errno(err, errno, "cannot restrict %s", host);
+	}
+	devices->nodes[devices->count++] = (struct view_device){ .path = inside, .tree = tree };
+	return 0;
+}
+
+/* The command keeps berm's terminal through its descriptors; the name is for ttyname(3), which looks below /dev. The host's own
+ * /dev/pts/N must not be named /dev/pts/N inside, where another devpts counts its own numbers. */
+static int take_terminal(struct view_devices *devices, struct error *err)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		char name[64];
+		if (!isatty(fd) || ttyname_r(fd, name, sizeof name) != 0 || strncmp(name, "/dev/", 5) != 0)
+			continue;
+		return take(devices, "/dev/console", name, err);
+	}
+	return 0;
+}
+
+int view_devices_take(const struct plan *plan, struct view_devices *devices, struct error *err)
+{
+	devices->count = 0;
+	for (size_t i = 0; i < sizeof basic_nodes / sizeof basic_nodes[0]; i++)
+		if (take(devices, basic_nodes[i], basic_nodes[i], err) < 0)
+			return -1;
+	if (take_terminal(devices, err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->devices.count; i++)
+		if (take(devices, plan->devices.items[i].path, plan->devices.items[i].path, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int attach_new(int root, const char *path, const char *type, const char *options, uint64_t attributes, struct error *err)
+{
+	autoclose int target = view_skeleton(root, path, true);
+	autoclose int tree = -1;
+	if (target < 0)
+		return error_errno(err, errno, "cannot make %s", path);
+	tree = tree_new(type, options, attributes);
+	if (tree < 0 || tree_attach(tree, target) < 0)
+		return error_errno(err, errno, "cannot mount %s", path);
+	return 0;
+}
+
+int view_devices_attach(int root, const struct view_devices *devices, struct error *err)
+{
+	for (size_t i = 0; i < devices->count; i++) {
+		const struct view_device *node = &devices->nodes[i];
+		autoclose int target = view_skeleton(root, node->path, false);
+		if (target < 0 || tree_attach(node->tree, target) < 0)
+			return error_errno(err, errno, "cannot mount %s", node->path);
+		close(node->tree);
+	}
+	if (attach_new(root, "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=620", ATTR_NOSUID | ATTR_NOEXEC, err) < 0)
+		return -1;
+	if (attach_new(root, "/dev/shm", "tmpfs", "mode=1777,size=50%", ATTR_NOSUID | ATTR_NODEV, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+		if (symlinkat(links[i].target, root, links[i].path) < 0)
+			return error_errno(err, errno, "cannot make /%s", links[i].path);
+	return 0;
+}

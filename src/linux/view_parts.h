@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rooms of the view, between view.c, view_devices.c, view_proc.c and masks.c only. */
+#ifndef BERM_LINUX_VIEW_PARTS_H
+#define BERM_LINUX_VIEW_PARTS_H
+
+#include "common/error.h"
+#include "common/plan.h"
+
+/* view_devices.c. Nodes are copied before the host tree becomes nodev, and attached later. */
+enum { VIEW_DEVICE_MAX = 64 };
+struct view_devices {
+	struct view_device {
+		const char *path; /* inside, absolute */
+		int tree;
+	} nodes[VIEW_DEVICE_MAX];
+	size_t count;
+};
+int view_devices_take(const struct plan *plan, struct view_devices *devices, struct error *err);
+int view_devices_attach(int root, const struct view_devices *devices, struct error *err);
+
+/* view_proc.c. Returns 1 if /proc is there, 0 if the kernel refuses it here, -1. */
+int view_proc_attach(int root, struct error *err);
+
+/* masks.c: pins, locks and masks of the plan, after everything else is attached and the root is read-only. */
+int masks_apply(int root, const struct plan *plan, struct error *err);
+
+/* Creates an empty file or directory in the skeleton (a tmpfs of ours): parents are made as needed. Returns O_PATH. */
+int view_skeleton(int root, const char *path, bool is_directory);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fresh /proc of the new pid namespace. What changes the machine is read-only there, because the owner of those files is uid 0
+ * and root without capabilities is still that owner; what shows the kernel's secrets is covered. */
+#include "linux/view_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "common/cleanup.h"
+#include "linux/syscalls.h"
+#include "linux/tree.h"
+
+static const char *const read_only[] = { "sys", "sysrq-trigger", "irq", "bus", "fs" };
+
+static int lock(int proc, const char *name, struct error *err)
+{
+	autoclose int target = tree_open(proc, name);
+	autoclose int tree = -1;
+	if (target < 0 && errno == ENOENT)
+		return 0;
+	if (target < 0)
+		return error_errno(err, errno, "cannot open /proc/%s", name);
+	tree = tree_clone(target, true);
+	if (tree < 0 || tree_set(tree, ATTR_RDONLY, true) < 0 || tree_attach(tree, target) < 0)
+		return error_errno(err, errno, "cannot make /proc/%s read-only", name);
+	return 0;
+}
+
+int view_proc_attach(int root, struct error *err)
+{
+	autoclose int target = view_skeleton(root, "/proc", true);
+	autoclose int tree = -1;
+	if (target < 0)
+		return error_errno(err, errno, "cannot make /proc");
+	tree = tree_new("proc", "", ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC);
+	/* Where parts of the host's /proc are covered (containers), the kernel refuses a fresh one. */
+	if (tree < 0 && errno == EPERM)
+		return 0;
+	if (tree < 0 || tree_attach(tree, target) < 0)
+		return error_errno(err, errno, "cannot mount /proc");
+	for (size_t i = 0; i < sizeof read_only / sizeof read_only[0]; i++)
+		if (lock(tree, read_only[i], err) < 0)
+			return -1;
+	return 1;
+}
