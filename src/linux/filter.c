@@ -20,7 +20,7 @@
 
 enum {
 	NUMBER_MAX = 512, /* above the newest number (471 in 2026) */
-	RANGE_MAX = NUMBER_MAX + 2,
+	RANGE_MAX = NUMBER_MAX + 3,
 	INSTRUCTION_MAX = 1024, /* the kernel takes 4096; about 200 are used, and fresh pages cost time */
 	JUMP_MAX = 255, /* conditional jumps hold 8 bits */
 	RETURN_MAX = 16,

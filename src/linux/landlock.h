@@ -4,6 +4,8 @@
 #ifndef BERM_LINUX_LANDLOCK_H
 #define BERM_LINUX_LANDLOCK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/error.h"
@@ -12,21 +14,31 @@
 /* 0 if the kernel has no Landlock (or it is not enabled). */
 int landlock_abi(void);
 
+/* From this ABI on files can be renamed and linked into another directory. Before (5.13 to 5.18) Landlock refuses that everywhere,
+ * with EXDEV: as a second wall behind mounts it costs more than it gives there. */
+enum { LANDLOCK_ABI_USEFUL = 2, LANDLOCK_ABI_NEWEST = 11 };
+
 struct landlock_handled {
 	uint64_t filesystem, network, scoped;
 };
-/* What a ruleset handles at this ABI (table up to 11). has_network: the policy names destinations, so TCP is handled too. */
+/* Everything that the kernel knows at this ABI. */
+struct landlock_handled landlock_known_at(int abi);
+/* What a ruleset handles at this ABI (table up to 11). has_network: the policy names destinations, so TCP is handled too. UDP is
+ * not: only TCP sockets are ever handed in from outside, and rules by port cannot tell the sandbox's own loopback from elsewhere. */
 struct landlock_handled landlock_handled_at(int abi, bool has_network);
+/* What this ABI cannot hold, as one clause for `doctor` and `plan`; "" if nothing is missing. */
+const char *landlock_describe(int abi);
 
 /* A directory or file that is reachable inside besides the plan's grants: /dev, /proc, /tmp, the home. */
 struct landlock_extra {
 	const char *path;
 	bool is_writable;
 	bool is_device; /* ioctl on device nodes is granted */
+	bool is_list_only; /* directories may be listed, files not read: `/` itself */
 };
 
 /* Restricts the calling thread (no_new_privs must be set). Paths are opened inside the finished view; those that are absent are
- * skipped. Nothing is granted that the plan or `extra` does not name. */
+ * skipped. Nothing is granted that the plan or `extra` does not name. ABI 0 is an error: nothing would be restricted. */
 int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi, struct error *err);
 
 #endif
