@@ -3,10 +3,12 @@
  * from then on only reaps, forwards signals and reports. It dies with the launcher, and everything inside dies with it.
  *
  * Stages, and what must not have happened before each:
- *   tie      life tied to the launcher, memory unreadable         - before anything that could be looked at
+ *   tie      life tied to the launcher                            - first, so that nothing is ever left behind
  *   settle   uid map, loopback                                    - needs the fresh namespaces
  *   view     mounts, chroot                                       - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
- *   confine  rlimits, no_new_privs, Landlock, capabilities        - nothing may be mounted or opened from here on
+ *   confine  rlimits, unreadable memory, no_new_privs, Landlock,
+ *            capabilities                                         - nothing may be mounted or opened from here on; a process that
+ *                                                                   is not dumpable could not have written its own uid map
  *   filter   seccomp                                              - last: it forbids what the stages above did
  *   start    vfork, execve */
 #include "linux/launch.h"
@@ -43,7 +45,7 @@ static void tell(int channel, enum message_type type, int value)
 
 static int tie(struct launch *launch, struct error *err)
 {
-	if (credentials_follow_parent(err) < 0 || credentials_hide(err) < 0)
+	if (credentials_follow_parent(err) < 0)
 		return -1;
 	close(launch->ends[0]);
 	return 0;
@@ -72,7 +74,7 @@ static int confine(struct launch *launch, struct error *err)
 	};
 	size_t count = sizeof extra / sizeof extra[0] - (plan->home == HOME_HOST);
 
-	if (limits_apply(plan, err) < 0 || credentials_freeze(err) < 0)
+	if (limits_apply(plan, err) < 0 || credentials_hide(err) < 0 || credentials_freeze(err) < 0)
 		return -1;
 	if (launch->landlock_abi > 0 && landlock_apply(plan, extra, count, launch->landlock_abi, err) < 0)
 		return -1;
