@@ -67,6 +67,7 @@ static int confine(struct launch *launch, struct error *err)
 {
 	const struct plan *plan = launch->plan;
 	const struct landlock_extra extra[] = {
+		{ .path = "/", .is_list_only = true },
 		{ .path = "/dev", .is_writable = true, .is_device = true },
 		{ .path = "/proc", .is_writable = true },
 		{ .path = "/tmp", .is_writable = true },
@@ -76,7 +77,7 @@ static int confine(struct launch *launch, struct error *err)
 
 	if (limits_apply(plan, err) < 0 || credentials_hide(err) < 0 || credentials_freeze(err) < 0)
 		return -1;
-	if (launch->landlock_abi > 0 && landlock_apply(plan, extra, count, launch->landlock_abi, err) < 0)
+	if (launch->landlock_abi >= LANDLOCK_ABI_USEFUL && landlock_apply(plan, extra, count, launch->landlock_abi, err) < 0)
 		return -1;
 	if (credentials_drop(err) < 0)
 		return -1;
