@@ -86,6 +86,11 @@ void document_complain(struct document *document, unsigned line, unsigned column
 	text_free(&message);
 }
 
+bool document_is_full(const struct document *document)
+{
+	return document->complaints > DOCUMENT_MAX_DIAGNOSTICS;
+}
+
 /* Tabs, line feeds and carriage returns before them are the only controls a text file needs. U+FFFE and U+FFFF are no characters. */
 static bool is_forbidden(uint32_t character, char following)
 {
@@ -118,7 +123,7 @@ static void examine_bytes(struct document *document)
 	unsigned line = 1, column = 1;
 	size_t at = 0;
 
-	while (at < document->length && document->complaints <= DOCUMENT_MAX_DIAGNOSTICS) {
+	while (at < document->length && !document_is_full(document)) {
 		uint32_t character = 0;
 		size_t size = text_decode(document->text + at, document->length - at, &character);
 		char following = at + 1 < document->length ? document->text[at + 1] : '\0';
@@ -256,9 +261,9 @@ static int take_scalar(struct reader *reader, const yaml_event_t *event)
 	} else if (!is_clean(text, length)) {
 		document_complain(reader->document, node->line, node->column, "values are single lines of visible text",
 				  "the value holds a line break, a control character or an invisible one");
-		length = 0;
+		node->is_broken = true;
 	}
-	node->text = arena_copy_n(reader->document->arena, text, length);
+	node->text = node->is_broken ? "" : arena_copy_n(reader->document->arena, text, length);
 	node->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	return attach(reader, node);
 }
@@ -270,6 +275,7 @@ static int take_alias(struct reader *reader, const yaml_event_t *event)
 	document_complain(reader->document, node->line, node->column, quote_pattern_hint, "aliases (`*%.40s`) are not allowed",
 			  (const char *)event->data.alias.anchor);
 	node->text = "";
+	node->is_broken = true;
 	return attach(reader, node);
 }
 

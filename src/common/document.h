@@ -27,6 +27,7 @@ struct node {
 	unsigned line, column; /* from 1 */
 	const char *text; /* scalars; free of control characters */
 	bool is_plain; /* a scalar without quotes */
+	bool is_broken; /* complained about already: its text is empty and nobody needs to hear more about it */
 	struct node *first, *last; /* what a list or mapping holds; a mapping holds its keys */
 	struct node *next;
 	struct node *value; /* of a key */
@@ -49,6 +50,8 @@ struct node *document_read(struct document *document);
 /* Adds a diagnostic for one place, with its line. `hint` may be NULL. */
 void document_complain(struct document *document, unsigned line, unsigned column, const char *hint, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+/* Have there been so many complaints that more are not kept? */
+bool document_is_full(const struct document *document);
 /* Does a plain scalar mean something else than a string to some YAML reader (null, boolean, number)? NULL, or what. */
 const char *document_plain_type(const char *text);
 

@@ -70,6 +70,8 @@ struct policy {
 	struct {
 		struct rules system; /* read-only software trees: not scanned, relative deny patterns do not apply there */
 		struct rules read, write;
+		/* An except lifts the denies of its own and of lower layers, so that a built-in exception cannot undo what the user
+		 * or the project denies; the floor's denies are lifted by the floor's exceptions only. */
 		struct rules deny, except, protect, prune;
 		struct setting guard; /* enum level: LEVEL_LAUNCH, LEVEL_REPAIR, LEVEL_STRICT */
 	} files;
