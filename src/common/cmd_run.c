@@ -57,7 +57,8 @@ static int run(struct session *session, char *const *command)
 		.pass_fd_count = session->options.pass_fd_count,
 	};
 
-	if (descriptors_close_others(request.pass_fds, request.pass_fd_count, &err) < 0)
+	if (descriptors_close_others(request.pass_fds, request.pass_fd_count, &err) < 0 ||
+	    descriptors_refuse_directories(request.pass_fds, request.pass_fd_count, &err) < 0)
 		return report_error(&err);
 	if (session_open(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -81,5 +82,26 @@ int descriptors_close_others(const int *keep, size_t count, struct error *err)
 		if (i < count)
 			first = end + 1;
 	}
+	return 0;
+}
+
+static int refuse_directory(int fd, struct error *err)
+{
+	struct stat info;
+	/* A closed one is harmless, and stat of anything open cannot fail in a way that a directory would. */
+	if (fstat(fd, &info) < 0 || !S_ISDIR(info.st_mode))
+		return 0;
+	error_set(err, "file descriptor %d is a directory", fd);
+	return error_hint(err, "the command could reach the host's files through it; redirect it from /dev/null");
+}
+
+int descriptors_refuse_directories(const int *keep, size_t count, struct error *err)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (refuse_directory(fd, err) < 0)
+			return -1;
+	for (size_t i = 0; i < count; i++)
+		if (refuse_directory(keep[i], err) < 0)
+			return -1;
 	return 0;
 }

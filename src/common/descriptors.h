@@ -11,5 +11,7 @@
 int descriptors_secure_stdio(struct error *err);
 /* Closes everything above 2 but the given ones (ascending). Called before anything else is opened. */
 int descriptors_close_others(const int *keep, size_t count, struct error *err);
+/* A directory handed in as stdin (or by --pass-fd) would be a way around the view: openat(0, "../..") names the host's files. */
+int descriptors_refuse_directories(const int *keep, size_t count, struct error *err);
 
 #endif
