@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one evaluator: `check` answers from it, the plan applies it to its own grants, and the scan and the backend enforce what it
+ * says. Pure: it looks at the plan and at nothing else. Paths are canonical. */
+#include "common/plan_build.h"
+
+#include <string.h>
+
+enum { PATH_BYTES = 4096 };
+
+const struct rule rule_state = { "files.deny", "berm's own state", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_config = { "files.protect", "the user's policy for berm", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_policy_file = { "files.protect", "a policy file in use", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_git_worktree = { "files.write", "git worktree", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_root_only = { "files.deny", "root-only file", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_basic_devices = { "devices", "basic devices", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_own_proc = { "files.read", "the command's own /proc", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_network_files = { "network", "network: all", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_own_variable = { "environment.set", "set by berm", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_private_home = { "home", "private", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_private_tmp = { "tmp", "private", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_no_network = { "network", "none", { "built-in", 0, 0 }, LAYER_FLOOR };
+
+const struct plan_grant *plan_grant_for(const struct plan *plan, const char *path)
+{
+	const struct plan_grant *longest = NULL;
+	/* Sorted, so a longer one that contains path comes after the shorter. */
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (path_is_within(path, plan->grants.items[i].path))
+			longest = &plan->grants.items[i];
+	return longest;
+}
+
+static bool folds_case(const struct plan *plan)
+{
+	return plan->context.fs->is_case_insensitive;
+}
+
+static const struct rule *covered_by(const struct plan *plan, const struct plan_patterns *patterns, const char *path)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (pattern_covers(&patterns->items[i].pattern, path, true, folds_case(plan)))
+			return patterns->items[i].rule;
+	return NULL;
+}
+
+/* The end of the component after `at`. */
+static size_t next_end(const char *path, size_t at)
+{
+	if (path[at] == '/')
+		at++;
+	return at + strcspn(path + at, "/");
+}
+
+/* Only directories strictly between the grant's root and the path count: the scan starts at the root and never looks above. On
+ * macOS nothing is searched, the kernel judges every name. */
+const struct rule *plan_pruned_by(const struct plan *plan, const char *path)
+{
+	const struct plan_grant *grant = plan_grant_for(plan, path);
+	char prefix[PATH_BYTES];
+	size_t at;
+
+	if (!grant || plan->prune.count == 0 || plan->context.os == OS_MACOS || strlen(path) >= sizeof prefix)
+		return NULL;
+	at = strcmp(grant->path, "/") == 0 ? 0 : strlen(grant->path);
+	for (at = next_end(path, at); path[at]; at = next_end(path, at)) {
+		memcpy(prefix, path, at);
+		prefix[at] = '\0';
+		for (size_t i = 0; i < plan->prune.count; i++)
+			if (pattern_matches(&plan->prune.items[i].pattern, prefix, true, folds_case(plan)))
+				return plan->prune.items[i].rule;
+	}
+	return NULL;
+}
+
+/* Patterns that match anywhere hold where files are searched: not in trees of software, not in what files.prune names. */
+static bool is_exempt(const struct plan *plan, const struct pattern *pattern, const char *prefix)
+{
+	const struct plan_grant *grant;
+	if (!pattern->is_anywhere)
+		return false;
+	grant = plan_grant_for(plan, prefix);
+	return (grant && grant->kind == GRANT_SYSTEM) || plan_pruned_by(plan, prefix);
+}
+
+/* files.except opts out of what files.deny matched, not of something below it: a hidden directory is hidden whole. */
+static bool deny_applies(const struct plan *plan, const struct plan_pattern *item, const char *prefix, const char *path)
+{
+	(void)path;
+	if (is_exempt(plan, &item->pattern, prefix))
+		return false;
+	return item->rule->layer == LAYER_FLOOR || !covered_by(plan, &plan->except, prefix);
+}
+
+/* Lifted at or below the directory that was matched, and path lies there. */
+static bool protect_applies(const struct plan *plan, const struct plan_pattern *item, const char *prefix, const char *path)
+{
+	if (is_exempt(plan, &item->pattern, prefix))
+		return false;
+	for (size_t i = 0; item->rule->layer != LAYER_FLOOR && i < plan->lifted.count; i++) {
+		const char *lifted = plan->lifted.items[i].pattern.text;
+		if (path_is_within(path, lifted) && path_is_within(lifted, prefix))
+			return false;
+	}
+	return true;
+}
+
+/* The first rule of the list that matches path or an ancestor of it and applies there. */
+static const struct rule *
+find_rule(const struct plan *plan, const struct plan_patterns *patterns, const char *path, bool is_directory,
+	  bool (*applies)(const struct plan *plan, const struct plan_pattern *item, const char *prefix, const char *path))
+{
+	char prefix[PATH_BYTES];
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < patterns->count; i++) {
+		const struct plan_pattern *item = &patterns->items[i];
+		size_t at = pattern_covers(&item->pattern, path, is_directory, folds_case(plan));
+		for (; at > 0 && at <= length; at = at < length ? next_end(path, at) : length + 1) {
+			memcpy(prefix, path, at);
+			prefix[at] = '\0';
+			if (pattern_matches(&item->pattern, prefix, is_directory || at < length, folds_case(plan)) &&
+			    applies(plan, item, prefix, path))
+				return item->rule;
+		}
+	}
+	return NULL;
+}
+
+const struct rule *plan_denied_by(const struct plan *plan, const char *path, bool is_directory)
+{
+	if (strlen(path) >= PATH_BYTES)
+		return &rule_state;
+	return find_rule(plan, &plan->deny, path, is_directory, deny_applies);
+}
+
+const struct rule *plan_protected_by(const struct plan *plan, const char *path, bool is_directory)
+{
+	if (strlen(path) >= PATH_BYTES)
+		return &rule_config;
+	return find_rule(plan, &plan->protect, path, is_directory, protect_applies);
+}
+
+static const struct rule *matched_by(const struct plan_matches *matches, const char *path)
+{
+	for (size_t i = 0; i < matches->count; i++)
+		if (path_is_within(path, matches->items[i].path))
+			return matches->items[i].rule;
+	return NULL;
+}
+
+/* The list of what is locked now also holds what a protected symlink leads to. */
+static const struct rule *locking_rule(const struct plan *plan, const char *path, bool is_directory)
+{
+	const struct rule *rule = plan_protected_by(plan, path, is_directory);
+	for (size_t i = 0; !rule && i < plan->lifted.count; i++)
+		if (path_is_within(path, plan->lifted.items[i].pattern.text))
+			return NULL;
+	return rule ? rule : matched_by(&plan->locked, path);
+}
+
+static struct verdict yes(const struct rule *rule, const char *reason)
+{
+	return (struct verdict){ .is_allowed = true, .rule = rule, .reason = reason };
+}
+
+static struct verdict no(const struct rule *rule, const char *reason)
+{
+	return (struct verdict){ .rule = rule, .reason = reason };
+}
+
+static struct verdict check_grant(const struct plan *plan, const struct plan_grant *grant, enum access access, const char *path)
+{
+	static const char *const reasons[] = {
+		[GRANT_SYSTEM] = "a system directory, read-only",
+		[GRANT_READ] = "readable by a rule",
+		[GRANT_WRITE] = "writable by a rule",
+	};
+	if (access == ACCESS_WRITE && grant->kind != GRANT_WRITE)
+		return no(grant->rule, "readable only");
+	if (covered_by(plan, &plan->deny, path) && plan_pruned_by(plan, path))
+		return yes(grant->rule, "granted; a deny pattern matches, but files.prune leaves this directory unsearched");
+	return yes(grant->rule, reasons[grant->kind]);
+}
+
+static const struct rule *setting_rule(const struct setting *setting, const struct rule *otherwise)
+{
+	return setting->is_set ? &setting->rule : otherwise;
+}
+
+static bool is_temporary(const struct plan *plan, const char *path)
+{
+	static const char *const directories[] = { "/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp" };
+	(void)plan;
+	for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+		if (path_is_within(path, directories[i]))
+			return true;
+	return false;
+}
+
+static struct verdict check_device(const struct plan *plan, enum access access, const char *path)
+{
+	const struct rule *rule = device_is_basic(path) ? &rule_basic_devices : NULL;
+	for (size_t i = 0; i < plan->devices.count && !rule; i++)
+		if (path_is_within(path, plan->devices.items[i].path))
+			rule = plan->devices.items[i].rule;
+	if (!rule)
+		return no(NULL, "no rule names this device");
+	return access == ACCESS_EXECUTE ? no(rule, "a device cannot be executed") : yes(rule, "a device that the command has");
+}
+
+/* What no grant contains: places that the command has of its own, and the rest. */
+static struct verdict check_elsewhere(const struct plan *plan, enum access access, const char *path)
+{
+	if (is_temporary(plan, path))
+		return no(setting_rule(&plan->tmp_setting, &rule_private_tmp),
+			  "the command has a directory for temporary files of its own; the host's is out of reach");
+	if (path_is_within(path, "/dev"))
+		return check_device(plan, access, path);
+	if (path_is_within(path, "/proc")) {
+		if (access == ACCESS_READ)
+			return yes(&rule_own_proc, "the command sees a /proc of its own, with its own processes");
+		return no(&rule_own_proc, "the command's own /proc is for reading");
+	}
+	if (path_is_within(path, plan->context.home))
+		return no(setting_rule(&plan->home_setting, &rule_private_home),
+			  "the command has a home of its own; this one is out of reach");
+	return no(NULL, "no rule grants it");
+}
+
+static const struct rule *socket_rule(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->sockets.count; i++)
+		if (strcmp(plan->sockets.items[i].path, path) == 0)
+			return plan->sockets.items[i].rule;
+	return NULL;
+}
+
+struct verdict plan_check_path(const struct plan *plan, enum access access, const char *path, bool is_directory)
+{
+	const struct plan_grant *grant;
+	const struct rule *rule;
+
+	if (strlen(path) >= PATH_BYTES)
+		return no(NULL, "the path is too long");
+	if ((rule = matched_by(&plan->masked, path)) || (rule = plan_denied_by(plan, path, is_directory)))
+		return no(rule, "denied");
+	if ((rule = socket_rule(plan, path)))
+		return access == ACCESS_EXECUTE ? no(rule, "a socket cannot be executed") : yes(rule, "a socket that is named");
+	grant = plan_grant_for(plan, path);
+	if (!grant)
+		return check_elsewhere(plan, access, path);
+	if (access == ACCESS_WRITE && grant->kind == GRANT_WRITE && (rule = locking_rule(plan, path, is_directory)))
+		return no(rule, "protected: readable, never changed or created");
+	return check_grant(plan, grant, access, path);
+}
+
+static bool is_loopback(const char *host)
+{
+	struct address address;
+	const char *special;
+	if (strcmp(host, "localhost") == 0 || strcmp(host, "localhost.") == 0)
+		return true;
+	if (!address_parse_any(host, &address))
+		return false;
+	special = address_special(&address);
+	return special && strcmp(special, "loopback") == 0;
+}
+
+static const struct rule *local_rule(const struct plan *plan, const char *host, uint16_t port)
+{
+	if (!is_loopback(host))
+		return NULL;
+	for (size_t i = 0; i < plan->network.local.count; i++)
+		if (port >= plan->network.local.items[i].low && port <= plan->network.local.items[i].high)
+			return plan->network.local.items[i].rule;
+	return NULL;
+}
+
+struct verdict plan_check_connect(const struct plan *plan, const char *host, uint16_t port)
+{
+	static const struct destinations nothing;
+	struct verdict verdict = { 0 };
+	const struct rule *local = local_rule(plan, host, port);
+
+	if (plan->network.mode == NETWORK_NONE && !local)
+		return no(plan->network.rule, "there is no network");
+	/* Deny wins over a local port too: judged as if everything else were allowed. */
+	if (local &&
+	    !destination_allowed(&nothing, &plan->network.deny, true, host, port, NULL, 0, &verdict.rule, &verdict.reason) &&
+	    verdict.rule)
+		return verdict;
+	if (local)
+		return yes(local, "a local port that is named");
+	verdict.is_allowed = destination_allowed(&plan->network.allow, &plan->network.deny, plan->network.mode == NETWORK_ALL,
+						 host, port, NULL, 0, &verdict.rule, &verdict.reason);
+	if (verdict.is_allowed && !verdict.rule)
+		verdict.rule = plan->network.rule;
+	return verdict;
+}
+
+struct verdict plan_check_variable(const struct plan *plan, const char *name)
+{
+	const struct rule *rule;
+	for (size_t i = 0; i < plan->environment.count; i++) {
+		const struct plan_variable *variable = &plan->environment.items[i];
+		if (strcmp(variable->name, name) != 0)
+			continue;
+		if (!variable->rule)
+			return yes(&rule_own_variable, "berm sets it for the command");
+		return yes(variable->rule,
+			   strcmp(variable->rule->key, "environment.set") == 0 ? "set by a rule" : "passed by a rule");
+	}
+	rule = environment_passed_by(plan->policy, name);
+	if (rule)
+		return yes(rule, "a rule passes it; it is not set here");
+	return no(NULL, "no rule passes it");
+}

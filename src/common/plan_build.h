@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside plan_resolve: what its parts share. Each part fills one room of the plan; nothing here is for other modules. */
+#ifndef BERM_COMMON_PLAN_BUILD_H
+#define BERM_COMMON_PLAN_BUILD_H
+
+#include "common/plan.h"
+
+struct builder {
+	struct plan *plan;
+	struct diagnostics *diagnostics;
+	struct path_links links; /* met while resolving grants */
+};
+
+/* Rules that no policy file holds; their layer is the floor. */
+extern const struct rule rule_state, rule_config, rule_policy_file, rule_git_worktree, rule_root_only, rule_basic_devices,
+	rule_own_proc, rule_network_files, rule_own_variable, rule_private_home, rule_private_tmp, rule_no_network;
+
+/* An error in the policy at the rule's place. `hint` may be NULL. */
+void build_error(struct builder *builder, const struct rule *rule, const char *hint, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void build_note(struct builder *builder, enum note_kind kind, const struct rule *rule, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* plan_expand.c: `~` and `$NAME` at the beginning of a path or pattern. NULL if the variable is not set; *unset is its name then.
+ * With is_default the XDG directories are those below the home, whatever the environment says. With is_pattern what is put in is
+ * quoted. */
+const char *build_expand(const struct plan *plan, const char *text, bool is_pattern, bool is_default, const char **unset);
+/* The value of a variable in the context's environment, or NULL. */
+const char *context_variable(const struct context *context, const char *name);
+
+/* plan_patterns.c */
+void build_patterns(struct builder *builder);
+/* One pattern that is absolute already; it is valid, because berm wrote it. */
+void build_pattern(struct builder *builder, struct plan_patterns *patterns, const char *text, const struct rule *rule);
+/* A literal pattern for one canonical path. */
+void build_literal(struct builder *builder, struct plan_patterns *patterns, const char *path, const struct rule *rule);
+
+/* plan_grants.c: build_grants collects, build_grants_finish sorts and applies deny and protect to the grants themselves. */
+void build_grants(struct builder *builder);
+void build_grant(struct builder *builder, const char *canonical, enum file_type type, enum grant_kind kind,
+		 const struct rule *rule);
+/* The same after judging the place: false if it is refused, which is then said. */
+bool build_judged_grant(struct builder *builder, const char *canonical, enum file_type type, enum grant_kind kind,
+			const struct rule *rule);
+void build_grants_finish(struct builder *builder);
+
+/* plan_git.c: git directories that lie outside the project they belong to. */
+void build_git(struct builder *builder);
+
+/* plan_network.c */
+void build_network(struct builder *builder);
+/* plan_devices.c */
+void build_sockets(struct builder *builder);
+void build_devices(struct builder *builder);
+/* Is this one of the device nodes that every command gets? */
+bool device_is_basic(const char *path);
+/* environment.c */
+void build_environment(struct builder *builder);
+/* The rule of environment.pass that a name falls under, or NULL. */
+const struct rule *environment_passed_by(const struct policy *policy, const char *name);
+/* plan_state.c */
+void build_state(struct builder *builder);
+
+/* explain.c: is this canonical path below a directory that files.prune leaves unsearched? */
+const struct rule *plan_pruned_by(const struct plan *plan, const char *path);
+
+#endif
