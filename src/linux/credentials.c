@@ -3,6 +3,7 @@
 #include "linux/credentials.h"
 
 #include <errno.h>
+#include <linux/securebits.h>
 #include <signal.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
@@ -21,12 +22,34 @@ int credentials_freeze(struct error *err)
 	return 0;
 }
 
+/* What would let a later execve or setuid give capabilities back. */
+static int close_ways_back(void)
+{
+	const unsigned bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+			      SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+	if (cap_reset_ambient() < 0 || cap_set_secbits(bits) < 0)
+		return -1;
+	for (int capability = 0; capability < cap_max_bits(); capability++)
+		if (cap_drop_bound((cap_value_t)capability) < 0)
+			return -1;
+	return 0;
+}
+
+static void cleanup_cap(cap_t *capabilities)
+{
+	if (*capabilities)
+		cap_free(*capabilities);
+}
+
 int credentials_drop(struct error *err)
 {
-	if (cap_set_mode(CAP_MODE_NOPRIV) < 0)
+	__attribute__((cleanup(cleanup_cap))) cap_t none = cap_init();
+	__attribute__((cleanup(cleanup_cap))) cap_t left = NULL;
+	if (!none || close_ways_back() < 0 || cap_set_proc(none) < 0)
 		return error_errno(err, errno, "cannot drop capabilities");
-	/* Verified, because everything inside rests on it. */
-	if (cap_get_mode() != CAP_MODE_NOPRIV)
+	/* Looked at again, because everything inside rests on it. */
+	left = cap_get_proc();
+	if (!left || cap_compare(none, left) != 0)
 		return error_set(err, "capabilities are still there after dropping them");
 	return 0;
 }
