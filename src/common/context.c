@@ -164,13 +164,25 @@ static int detect_user(struct arena *arena, struct context *context, struct erro
 	return path_resolve(context->fs, arena, path_absolute(arena, "/", entry.pw_dir), &context->home, NULL, NULL, err);
 }
 
-/* An XDG directory: the variable if it is absolute (the specification ignores others), else below the home. */
-static int detect_directory(struct arena *arena, const struct context *context, const char *variable, const char *fallback,
-			    const char **directory, struct error *err)
+/* The variable if it is absolute (the specification ignores others), else below the home. */
+static int detect_config(struct arena *arena, struct context *context, struct error *err)
 {
-	const char *value = getenv(variable);
-	const char *base = value && value[0] == '/' ? value : path_join(arena, context->home, fallback);
-	return path_resolve(context->fs, arena, path_join(arena, base, "berm"), directory, NULL, NULL, err);
+	const char *value = getenv("XDG_CONFIG_HOME");
+	const char *base = value && value[0] == '/' ? value : path_join(arena, context->home, ".config");
+	return path_resolve(context->fs, arena, path_absolute(arena, "/", path_join(arena, base, "berm")),
+			    &context->config_directory, NULL, NULL, err);
+}
+
+/* The state directory's own name is not resolved: a symlink in its place is somebody's doing and is refused by state.c. Its
+ * ancestors are the user's business, and so is the whole path to the configuration (dotfiles are often linked). */
+static int detect_state(struct arena *arena, struct context *context, struct error *err)
+{
+	const char *value = getenv("XDG_STATE_HOME");
+	const char *base = value && value[0] == '/' ? value : path_join(arena, context->home, ".local/state");
+	if (path_resolve(context->fs, arena, path_absolute(arena, "/", base), &base, NULL, NULL, err) < 0)
+		return -1;
+	context->state_directory = path_join(arena, base, "berm");
+	return 0;
 }
 
 static int detect_working_directory(struct arena *arena, struct context *context, struct error *err)
@@ -259,8 +271,7 @@ int context_detect(struct arena *arena, const struct context_request *request, s
 #endif
 	if (detect_user(arena, context, err) < 0 || detect_working_directory(arena, context, err) < 0)
 		return -1;
-	if (detect_directory(arena, context, "XDG_CONFIG_HOME", ".config", &context->config_directory, err) < 0 ||
-	    detect_directory(arena, context, "XDG_STATE_HOME", ".local/state", &context->state_directory, err) < 0)
+	if (detect_config(arena, context, err) < 0 || detect_state(arena, context, err) < 0)
 		return -1;
 	detect_executable(arena, context);
 	return detect_project(arena, request, context, err);
