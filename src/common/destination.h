@@ -50,6 +50,12 @@ bool address_parse_any(const char *text, struct address *address);
  * mapped, compatible, NAT64 or 6to4 IPv6 is judged as that IPv4. */
 const char *address_special(const struct address *address);
 void address_format(const struct address *address, char out[64]);
+/* The addresses of this machine's interfaces. */
+struct addresses {
+	struct address *items;
+	size_t count;
+};
+int address_own(struct arena *arena, struct addresses *own, struct error *err);
 
 /* `host` is a name or an address in any spelling; `resolved` the addresses it resolved to (may be none: only the name is judged
  * then). Deny wins. Returns true if allowed; *rule is the deciding rule or NULL, *reason a static sentence. With is_all the
@@ -57,5 +63,15 @@ void address_format(const struct address *address, char out[64]);
 bool destination_allowed(const struct destinations *allow, const struct destinations *deny, bool is_all, const char *host,
 			 uint16_t port, const struct address *resolved, size_t resolved_count, const struct rule **rule,
 			 const char **reason);
+
+/* The same where this machine's own addresses are known: they are refused as loopback is, unless a rule names them. */
+struct destination_policy {
+	const struct destinations *allow, *deny;
+	bool is_all;
+	const struct address *own;
+	size_t own_count;
+};
+bool destination_judge(const struct destination_policy *policy, const char *host, uint16_t port, const struct address *resolved,
+		       size_t resolved_count, const struct rule **rule, const char **reason);
 
 #endif

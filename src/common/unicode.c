@@ -136,3 +136,28 @@ uint32_t unicode_compose(uint32_t base, uint32_t mark)
 	pair = bsearch(&wanted, unicode_pairs, unicode_pair_count, sizeof *unicode_pairs, compare_pair);
 	return pair ? pair->composed : 0;
 }
+
+static int compare_range(const void *key, const void *element)
+{
+	uint32_t character = *(const uint32_t *)key;
+	const struct unicode_range *range = element;
+
+	return character < range->first ? -1 : character > range->last;
+}
+
+static bool range_table_holds(const struct unicode_range *table, size_t count, uint32_t character)
+{
+	const struct unicode_range *range = bsearch(&character, table, count, sizeof *table, compare_range);
+
+	return range && (character - range->first) % range->step == 0;
+}
+
+bool unicode_is_idna_valid(uint32_t character)
+{
+	return range_table_holds(unicode_idna_valid, unicode_idna_valid_count, character);
+}
+
+bool unicode_is_idna_mark(uint32_t character)
+{
+	return range_table_holds(unicode_idna_marks, unicode_idna_mark_count, character);
+}

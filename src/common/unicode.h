@@ -22,6 +22,10 @@ uint32_t unicode_fold(uint32_t character);
 bool unicode_range_folds(uint32_t low, uint32_t high, uint32_t character);
 /* The letter that NFC has for base + mark, or 0 if the pair stays a pair. */
 uint32_t unicode_compose(uint32_t base, uint32_t mark);
+/* May this character above ASCII stand in a host name (PVALID in RFC 5892; what depends on its context may not)? */
+bool unicode_is_idna_valid(uint32_t character);
+/* Is it one of those, and a combining mark? */
+bool unicode_is_idna_mark(uint32_t character);
 
 /* unicode_table.c, made by script/unicode-table. */
 struct unicode_run {
@@ -38,7 +42,9 @@ extern const struct unicode_run unicode_folds[]; /* ascending by first */
 extern const size_t unicode_fold_count;
 extern const struct unicode_pair unicode_pairs[]; /* ascending by base, then mark */
 extern const size_t unicode_pair_count;
-extern const struct unicode_range unicode_idna_valid[]; /* what RFC 5892 calls PVALID, above ASCII */
+extern const struct unicode_range unicode_idna_valid[]; /* ascending, as are the marks */
 extern const size_t unicode_idna_valid_count;
+extern const struct unicode_range unicode_idna_marks[];
+extern const size_t unicode_idna_mark_count;
 
 #endif
