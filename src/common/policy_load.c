@@ -7,16 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/builtin.h"
 #include "common/document.h"
-#include "common/embedded.h"
 #include "common/policy_value.h"
 #include "common/text.h"
 
 /* A chain of policies that extend each other is short; a longer one is a cycle in disguise. */
 enum { EXTENDS_MAX = 8, BUILT_IN_MAX = 64 };
-
-static const char *const base_names[] = { "default", "strict" };
-static const size_t base_count = sizeof base_names / sizeof base_names[0];
 
 /* One policy that was read. */
 struct source {
@@ -86,17 +83,6 @@ static void note_source(struct loader *loader, const struct source *source, bool
 	policy->source_count = vector.count;
 }
 
-static const struct embedded_file *find_built_in(const char *name)
-{
-	for (size_t i = 0; i < embedded_policies_count; i++) {
-		const struct embedded_file *file = &embedded_policies[i];
-		size_t length = strlen(name);
-		if (strncmp(file->name, name, length) == 0 && strcmp(file->name + length, ".yml") == 0)
-			return file;
-	}
-	return NULL;
-}
-
 static int parse_source(struct loader *loader, struct source *source)
 {
 	source->is_present = true;
@@ -106,18 +92,18 @@ static int parse_source(struct loader *loader, struct source *source)
 
 static int read_built_in(struct loader *loader, const char *name, enum layer layer, struct source *source)
 {
-	const struct embedded_file *file = find_built_in(name);
+	struct builtin builtin;
 	struct error err;
 
-	if (!file) {
+	if (!builtin_find(name, &builtin)) {
 		error_set(&err, "the built-in policy `%s` is missing from this binary", name);
 		return complain_error(loader, "built-in", &err);
 	}
 	source->path = NULL;
 	source->shown = arena_printf(loader->arena, "built-in %s", name);
 	source->layer = layer;
-	source->text = file->text;
-	source->length = file->length;
+	source->text = builtin.text;
+	source->length = builtin.length;
 	return parse_source(loader, source);
 }
 
@@ -174,24 +160,39 @@ static int push_chain(struct loader *loader, const struct source *from, const st
 
 static bool is_base(const char *name)
 {
-	for (size_t i = 0; i < base_count; i++) {
-		if (strcmp(base_names[i], name) == 0)
-			return true;
+	struct builtin builtin;
+	return builtin_find(name, &builtin) && builtin.kind == BUILTIN_BASE;
+}
+
+static bool is_piece(const char *name)
+{
+	struct builtin builtin;
+	return builtin_find(name, &builtin) && (builtin.kind == BUILTIN_PIECE || builtin.kind == BUILTIN_REGISTRY);
+}
+
+/* The nearest built-in name that would have been right, or NULL. */
+static const char *nearest_builtin(struct loader *loader, const char *name, bool wants_base)
+{
+	const char *names[BUILT_IN_MAX] = { 0 };
+	struct builtin builtin;
+	size_t count = 0;
+
+	for (size_t i = 0; count < BUILT_IN_MAX && builtin_at(i, &builtin); i++) {
+		if (wants_base ? is_base(builtin.name) : is_piece(builtin.name))
+			names[count++] = arena_copy(loader->arena, builtin.name);
 	}
-	return false;
+	return text_nearest(name, names, count);
 }
 
 static int complain_base(struct loader *loader, const struct source *from, const struct rule *rule)
 {
-	const char *nearest = text_nearest(rule->text, base_names, base_count);
-	const char *hint;
+	const char *nearest = nearest_builtin(loader, rule->text, true);
+	const char *hint = "write default, strict, none, or a path with a slash: ./base.yml";
 
-	if (find_built_in(rule->text) && strcmp(rule->text, "floor") != 0)
+	if (is_piece(rule->text))
 		hint = arena_printf(loader->arena, "`%s` is a piece: `use: [%s]`", rule->text, rule->text);
 	else if (nearest)
 		hint = arena_printf(loader->arena, "did you mean `%s`?", nearest);
-	else
-		hint = "write default, strict, none, or a path with a slash: ./base.yml";
 	return complain(loader, from, rule, hint,
 			arena_printf(loader->arena, "`extends`: no built-in policy `%s`", rule->text));
 }
@@ -245,16 +246,9 @@ static int load_base(struct loader *loader, const struct source *from, const str
 
 static int complain_piece(struct loader *loader, const struct source *from, const struct rule *rule)
 {
-	const char *names[BUILT_IN_MAX] = { 0 };
-	const char *nearest, *hint = "`berm policies` lists them";
-	size_t count = 0;
+	const char *nearest = nearest_builtin(loader, rule->text, false);
+	const char *hint = "`berm policies` lists them";
 
-	for (size_t i = 0; i < embedded_policies_count && count < BUILT_IN_MAX; i++) {
-		const char *name = embedded_policies[i].name;
-		if (text_ends_with(name, ".yml"))
-			names[count++] = arena_copy_n(loader->arena, name, strlen(name) - strlen(".yml"));
-	}
-	nearest = text_nearest(rule->text, names, count);
 	if (is_base(rule->text))
 		hint = arena_printf(loader->arena, "`%s` is no piece: `extends: %s`", rule->text, rule->text);
 	else if (nearest)
@@ -270,7 +264,7 @@ static int load_pieces(struct loader *loader, const struct source *from)
 		const struct rule *rule = &from->policy.use.items[i];
 		struct source piece = { 0 };
 
-		if (is_base(rule->text) || strcmp(rule->text, "floor") == 0 || !find_built_in(rule->text)) {
+		if (!is_piece(rule->text)) {
 			status = complain_piece(loader, from, rule);
 			continue;
 		}
