@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one evaluator: `check` answers from it, the plan applies it to its own grants, and the scan and the backend enforce what it
  * says. Pure: it looks at the plan and at nothing else. Paths are canonical. */
-#include "common/plan_build.h"
+#include "common/scan.h"
 
 #include <string.h>
 
@@ -82,45 +82,74 @@ static bool is_exempt(const struct plan *plan, const struct pattern *pattern, co
 	return (grant && grant->kind == GRANT_SYSTEM) || plan_pruned_by(plan, prefix);
 }
 
-/* files.except opts out of what files.deny matched, not of something below it: a hidden directory is hidden whole. */
-static bool deny_applies(const struct plan *plan, const struct plan_pattern *item, const char *prefix, const char *path)
+/* An entry of files.except reaches the denials of its own layer and of those before it, except the floor's: these only the floor
+ * itself can qualify. It opts out of what was matched, not of something below it: a hidden directory is hidden whole. */
+static bool is_excepted(const struct plan *plan, const struct rule *denied_by, const char *prefix, bool is_directory)
 {
-	(void)path;
-	if (is_exempt(plan, &item->pattern, prefix))
-		return false;
-	return item->rule->layer == LAYER_FLOOR || !covered_by(plan, &plan->except, prefix);
+	for (size_t i = 0; i < plan->except.count; i++) {
+		const struct plan_pattern *item = &plan->except.items[i];
+		bool reaches = denied_by->layer == LAYER_FLOOR ? item->rule->layer == LAYER_FLOOR
+							       : item->rule->layer >= denied_by->layer;
+		if (reaches && pattern_covers(&item->pattern, prefix, is_directory, folds_case(plan)))
+			return true;
+	}
+	return false;
 }
 
-/* Lifted at or below the directory that was matched, and path lies there. */
-static bool protect_applies(const struct plan *plan, const struct plan_pattern *item, const char *prefix, const char *path)
+/* A pattern that matched `prefix`, which is `path` or an ancestor of it. */
+struct hit {
+	const struct plan_pattern *item;
+	const char *path, *prefix;
+	bool is_directory; /* the prefix */
+};
+
+static bool deny_applies(const struct plan *plan, const struct hit *hit)
 {
-	if (is_exempt(plan, &item->pattern, prefix))
+	return !is_exempt(plan, &hit->item->pattern, hit->prefix) &&
+	       !is_excepted(plan, hit->item->rule, hit->prefix, hit->is_directory);
+}
+
+/* Lifted at or below the directory that was matched, if path lies there. */
+static bool protect_applies(const struct plan *plan, const struct hit *hit)
+{
+	if (is_exempt(plan, &hit->item->pattern, hit->prefix))
 		return false;
-	for (size_t i = 0; item->rule->layer != LAYER_FLOOR && i < plan->lifted.count; i++) {
+	for (size_t i = 0; hit->item->rule->layer != LAYER_FLOOR && i < plan->lifted.count; i++) {
 		const char *lifted = plan->lifted.items[i].pattern.text;
-		if (path_is_within(path, lifted) && path_is_within(lifted, prefix))
+		if (path_is_within(hit->path, lifted) && path_is_within(lifted, hit->prefix))
 			return false;
 	}
 	return true;
 }
 
+bool plan_deny_applies(const struct plan *plan, const struct plan_pattern *item, const char *path, bool is_directory)
+{
+	struct hit hit = { item, path, path, is_directory };
+	return deny_applies(plan, &hit);
+}
+
+bool plan_protect_applies(const struct plan *plan, const struct plan_pattern *item, const char *path)
+{
+	struct hit hit = { item, path, path, false };
+	return protect_applies(plan, &hit);
+}
+
 /* The first rule of the list that matches path or an ancestor of it and applies there. */
-static const struct rule *
-find_rule(const struct plan *plan, const struct plan_patterns *patterns, const char *path, bool is_directory,
-	  bool (*applies)(const struct plan *plan, const struct plan_pattern *item, const char *prefix, const char *path))
+static const struct rule *find_rule(const struct plan *plan, const struct plan_patterns *patterns, const char *path,
+				    bool is_directory, bool (*applies)(const struct plan *plan, const struct hit *hit))
 {
 	char prefix[PATH_BYTES];
 	size_t length = strlen(path);
 
 	for (size_t i = 0; i < patterns->count; i++) {
-		const struct plan_pattern *item = &patterns->items[i];
-		size_t at = pattern_covers(&item->pattern, path, is_directory, folds_case(plan));
+		const struct pattern *pattern = &patterns->items[i].pattern;
+		size_t at = pattern_covers(pattern, path, is_directory, folds_case(plan));
 		for (; at > 0 && at <= length; at = at < length ? next_end(path, at) : length + 1) {
+			struct hit hit = { &patterns->items[i], path, prefix, is_directory || at < length };
 			memcpy(prefix, path, at);
 			prefix[at] = '\0';
-			if (pattern_matches(&item->pattern, prefix, is_directory || at < length, folds_case(plan)) &&
-			    applies(plan, item, prefix, path))
-				return item->rule;
+			if (pattern_matches(pattern, prefix, hit.is_directory, folds_case(plan)) && applies(plan, &hit))
+				return patterns->items[i].rule;
 		}
 	}
 	return NULL;

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the patterns match now: files.deny becomes a list of what is hidden, files.protect a list of what is read-only. Searched are
+ * the directories that are readable or writable by a rule; trees of software and what files.prune names are only asked about paths
+ * that the policy spells out. Reads names, nothing else; the lists come out the same for the same tree, whatever the threads do. */
+#include "common/scan.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scan_index.h"
+
+enum { PATH_BYTES = 4096, MATCHES_MAX = 65536 };
+
+/* A directory that the search did not look into. */
+struct tree {
+	const char *path;
+	bool is_writable;
+};
+
+struct scan {
+	struct plan *plan;
+	bool case_fold;
+	const struct plan_grant *root; /* being searched */
+	bool has_inner_grants; /* below root */
+	struct scan_index index; /* deny, then protect, then prune */
+	struct matches {
+		struct plan_match *items;
+		size_t count;
+	} masked, locked, denied_links, protected_links;
+	struct trees {
+		struct tree *items;
+		size_t count;
+	} unsearched;
+	pthread_mutex_t lock; /* for the lists above and the plan's arena */
+	atomic_uint_least64_t directories, files;
+	atomic_bool has_too_many, has_too_long;
+};
+
+static void add_note(struct scan *scan, enum note_kind kind, const struct rule *rule, const char *text)
+{
+	struct plan_note *note = arena_push(scan->plan->arena, &scan->plan->notes);
+	*note = (struct plan_note){ .kind = kind, .text = text, .rule = rule };
+}
+
+static void record(struct scan *scan, struct matches *matches, const char *path, enum file_type type, const struct rule *rule)
+{
+	pthread_mutex_lock(&scan->lock);
+	if (matches->count < MATCHES_MAX) {
+		struct plan_match *match = arena_push(scan->plan->arena, matches);
+		*match = (struct plan_match){ .path = arena_copy(scan->plan->arena, path), .type = type, .rule = rule };
+	} else {
+		scan->has_too_many = true;
+	}
+	pthread_mutex_unlock(&scan->lock);
+}
+
+static void record_unsearched(struct scan *scan, const char *path, bool is_writable)
+{
+	pthread_mutex_lock(&scan->lock);
+	struct tree *tree = arena_push(scan->plan->arena, &scan->unsearched);
+	tree->path = arena_copy(scan->plan->arena, path);
+	tree->is_writable = is_writable;
+	pthread_mutex_unlock(&scan->lock);
+}
+
+/* Writes directory/name; false if that is longer than any path that could be mounted on. */
+static bool join(char out[PATH_BYTES], const char *directory, const char *name)
+{
+	size_t length = strlen(directory), name_length = strlen(name);
+	if (length + name_length + 2 > PATH_BYTES)
+		return false;
+	memcpy(out, directory, length);
+	if (length == 0 || directory[length - 1] != '/')
+		out[length++] = '/';
+	memcpy(out + length, name, name_length + 1);
+	return true;
+}
+
+static bool is_grant(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (strcmp(plan->grants.items[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* What one entry turned out to be. */
+struct finding {
+	const struct rule *denied_by, *protected_by;
+	bool is_pruned;
+};
+
+static void judge_candidate(const struct scan *scan, size_t number, const char *path, bool is_directory,
+			    struct finding *finding)
+{
+	const struct plan *plan = scan->plan;
+	const struct plan_pattern *item;
+	if (number < plan->deny.count) {
+		item = &plan->deny.items[number];
+		if (!finding->denied_by && pattern_matches(&item->pattern, path, is_directory, scan->case_fold) &&
+		    plan_deny_applies(plan, item, path, is_directory))
+			finding->denied_by = item->rule;
+		return;
+	}
+	number -= plan->deny.count;
+	if (number < plan->protect.count) {
+		item = &plan->protect.items[number];
+		if (!finding->protected_by && scan->root->kind == GRANT_WRITE &&
+		    pattern_matches(&item->pattern, path, is_directory, scan->case_fold) &&
+		    plan_protect_applies(plan, item, path))
+			finding->protected_by = item->rule;
+		return;
+	}
+	number -= plan->protect.count;
+	if (is_directory && pattern_matches(&plan->prune.items[number].pattern, path, true, scan->case_fold))
+		finding->is_pruned = true;
+}
+
+static struct finding judge(const struct scan *scan, const char *directory, const char *name, bool is_directory,
+			    char path[PATH_BYTES])
+{
+	struct finding finding = { 0 };
+	bool has_path = false;
+	for (size_t word = 0; word < scan->index.words; word++) {
+		uint64_t bits = scan_index_candidates(&scan->index, word, (unsigned char)name[0],
+						      (unsigned char)name[strlen(name) - 1]);
+		for (; bits; bits &= bits - 1) {
+			if (!has_path)
+				join(path, directory, name);
+			has_path = true;
+			judge_candidate(scan, word * 64 + (size_t)__builtin_ctzll(bits), path, is_directory, &finding);
+		}
+	}
+	return finding;
+}
+
+static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
+{
+	struct scan *scan = self;
+	bool is_directory = type == FILE_DIRECTORY;
+	char path[PATH_BYTES];
+	struct finding finding;
+
+	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
+	if (strlen(directory) + strlen(name) + 2 > PATH_BYTES) {
+		scan->has_too_long = true;
+		return WALK_SKIP;
+	}
+	finding = judge(scan, directory, name, is_directory, path);
+	if (finding.denied_by) {
+		record(scan, type == FILE_SYMLINK ? &scan->denied_links : &scan->masked, path, type, finding.denied_by);
+		return WALK_SKIP;
+	}
+	if (finding.protected_by)
+		record(scan, type == FILE_SYMLINK ? &scan->protected_links : &scan->locked, path, type, finding.protected_by);
+	if (!is_directory)
+		return WALK_SKIP;
+	/* A grant inside this one is searched, or not, by its own kind. */
+	if (scan->has_inner_grants && join(path, directory, name) && is_grant(scan->plan, path))
+		return WALK_SKIP;
+	if (finding.is_pruned) {
+		record_unsearched(scan, path, scan->root->kind == GRANT_WRITE);
+		return WALK_SKIP;
+	}
+	return WALK_DESCEND;
+}
+
+static bool has_inner_grants(const struct plan *plan, const struct plan_grant *root)
+{
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (&plan->grants.items[i] != root && path_is_within(plan->grants.items[i].path, root->path))
+			return true;
+	return false;
+}
+
+static void build_index(struct scan *scan)
+{
+	const struct plan *plan = scan->plan;
+	const struct plan_patterns *lists[] = { &plan->deny, &plan->protect, &plan->prune };
+	size_t number = 0;
+
+	scan_index_prepare(&scan->index, plan->arena, plan->deny.count + plan->protect.count + plan->prune.count);
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+		for (size_t k = 0; k < lists[i]->count; k++)
+			scan_index_add(&scan->index, number++, &lists[i]->items[k].pattern, scan->case_fold);
+}
+
+static int search_roots(struct scan *scan, struct error *err)
+{
+	struct plan *plan = scan->plan;
+	const struct filesystem *fs = plan->context.fs;
+	for (size_t i = 0; i < plan->grants.count; i++) {
+		const struct plan_grant *grant = &plan->grants.items[i];
+		if (grant->type != FILE_DIRECTORY)
+			continue;
+		if (grant->kind == GRANT_SYSTEM) {
+			record_unsearched(scan, grant->path, false);
+			continue;
+		}
+		scan->root = grant;
+		scan->has_inner_grants = has_inner_grants(plan, grant);
+		if (fs->walk(fs, grant->path, visit, scan, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One pattern that spells out where it applies, looked up in a tree that was not searched. */
+struct lookup {
+	struct scan *scan;
+	const struct plan_pattern *item;
+	bool is_deny;
+};
+
+static void record_lookup(struct lookup *lookup, const char *path, enum file_type type)
+{
+	struct scan *scan = lookup->scan;
+	bool is_directory = type == FILE_DIRECTORY, is_link = type == FILE_SYMLINK;
+	if (lookup->is_deny && plan_deny_applies(scan->plan, lookup->item, path, is_directory))
+		record(scan, is_link ? &scan->denied_links : &scan->masked, path, type, lookup->item->rule);
+	if (!lookup->is_deny && plan_protect_applies(scan->plan, lookup->item, path))
+		record(scan, is_link ? &scan->protected_links : &scan->locked, path, type, lookup->item->rule);
+}
+
+static enum walk_step visit_lookup(void *self, const char *directory, const char *name, enum file_type type)
+{
+	struct lookup *lookup = self;
+	const struct pattern *pattern = &lookup->item->pattern;
+	char path[PATH_BYTES];
+	if (!join(path, directory, name))
+		return WALK_SKIP;
+	if (pattern_matches(pattern, path, type == FILE_DIRECTORY, lookup->scan->case_fold)) {
+		record_lookup(lookup, path, type);
+		return WALK_SKIP;
+	}
+	return type == FILE_DIRECTORY && pattern_may_match_below(pattern, path, lookup->scan->case_fold) ? WALK_DESCEND
+													 : WALK_SKIP;
+}
+
+/* A spelled-out path with a symlink in it has a resolved twin among the patterns: that one is looked up. */
+static void look_up_literal(struct lookup *lookup, const char *path)
+{
+	const struct plan *plan = lookup->scan->plan;
+	struct file_info info;
+	struct error ignored;
+	const char *canonical;
+	if (path_resolve(plan->context.fs, plan->arena, path, &canonical, NULL, &info, &ignored) < 0 ||
+	    strcmp(canonical, path) != 0 || info.type == FILE_ABSENT || info.type == FILE_UNKNOWN)
+		return;
+	if (!lookup->item->pattern.is_directory_only || info.type == FILE_DIRECTORY)
+		record_lookup(lookup, path, info.type);
+}
+
+static int look_up(struct lookup *lookup, const struct tree *tree, struct error *err)
+{
+	const struct plan *plan = lookup->scan->plan;
+	const struct pattern *pattern = &lookup->item->pattern;
+	const char *start = tree->path;
+	char prefix[PATH_BYTES];
+	size_t length = pattern->literal_prefix;
+
+	if (pattern->is_anywhere || !pattern_may_match_below(pattern, tree->path, lookup->scan->case_fold))
+		return 0;
+	if (pattern->is_literal && !lookup->scan->case_fold) {
+		look_up_literal(lookup, pattern->text);
+		return 0;
+	}
+	if (length > 1 && length < sizeof prefix) {
+		memcpy(prefix, pattern->text, length);
+		prefix[pattern->text[length - 1] == '/' ? length - 1 : length] = '\0';
+		if (!pattern->is_literal && path_is_within(prefix, tree->path))
+			start = prefix;
+	}
+	return plan->context.fs->walk(plan->context.fs, start, visit_lookup, lookup, err);
+}
+
+static int look_up_all(struct scan *scan, struct error *err)
+{
+	const struct plan *plan = scan->plan;
+	for (size_t i = 0; i < scan->unsearched.count; i++) {
+		const struct tree tree = scan->unsearched.items[i];
+		for (size_t k = 0; k < plan->deny.count; k++) {
+			struct lookup lookup = { scan, &plan->deny.items[k], true };
+			if (look_up(&lookup, &tree, err) < 0)
+				return -1;
+		}
+		for (size_t k = 0; tree.is_writable && k < plan->protect.count; k++) {
+			struct lookup lookup = { scan, &plan->protect.items[k], false };
+			if (look_up(&lookup, &tree, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Without its capabilities root still owns these files and could open them. */
+static enum walk_step visit_root_only(void *self, const char *directory, const char *name, enum file_type type)
+{
+	struct scan *scan = self;
+	const struct filesystem *fs = scan->plan->context.fs;
+	mode_t needed = type == FILE_DIRECTORY ? 05 : 04;
+	struct file_info info;
+	char path[PATH_BYTES];
+
+	if (type == FILE_SYMLINK || !join(path, directory, name) || fs->inspect(fs, path, &info) < 0 ||
+	    info.type == FILE_ABSENT)
+		return WALK_SKIP;
+	if ((info.mode & needed) == needed)
+		return WALK_DESCEND;
+	record(scan, &scan->masked, path, type, &rule_root_only);
+	return WALK_SKIP;
+}
+
+/* Below /etc, as far as it is granted. */
+static int hide_root_only(struct scan *scan, struct error *err)
+{
+	static const char directory[] = "/etc";
+	const struct context *context = &scan->plan->context;
+	if (context->uid != 0 || context->os != OS_LINUX)
+		return 0;
+	if (plan_grant_for(scan->plan, directory))
+		return context->fs->walk(context->fs, directory, visit_root_only, scan, err);
+	for (size_t i = 0; i < scan->plan->grants.count; i++) {
+		const struct plan_grant *grant = &scan->plan->grants.items[i];
+		if (grant->type == FILE_DIRECTORY && path_is_within(grant->path, directory) &&
+		    context->fs->walk(context->fs, grant->path, visit_root_only, scan, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Hiding or locking all that is granted is never what a name was meant for. */
+static bool holds_grant(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (path_is_within(plan->grants.items[i].path, path))
+			return true;
+	return false;
+}
+
+/* A link cannot be mounted on. What it leads to is hidden or locked instead, if it is visible at all. */
+static void follow_links(struct scan *scan, const struct matches *links, struct matches *matches, enum grant_kind lowest)
+{
+	struct plan *plan = scan->plan;
+	const char *done = matches == &scan->masked ? "hidden" : "read-only";
+	for (size_t i = 0; i < links->count; i++) {
+		const struct plan_match *link = &links->items[i];
+		const struct plan_grant *grant;
+		struct file_info info;
+		struct error ignored;
+		const char *target;
+		if (path_resolve(plan->context.fs, plan->arena, link->path, &target, NULL, &info, &ignored) < 0 ||
+		    info.type == FILE_ABSENT || info.type == FILE_UNKNOWN)
+			continue;
+		grant = plan_grant_for(plan, target);
+		if (!grant || grant->kind < lowest)
+			continue;
+		if (holds_grant(plan, target)) {
+			add_note(scan, NOTE_OTHER, link->rule,
+				 arena_printf(plan->arena, "%s leads to %s, which is granted as a whole and stays", link->path,
+					      target));
+			continue;
+		}
+		record(scan, matches, target, info.type, link->rule);
+		add_note(scan, NOTE_OTHER, link->rule,
+			 arena_printf(plan->arena, "%s is a link: %s, where it leads, is %s", link->path, target, done));
+	}
+}
+
+static int compare_rules(const struct rule *a, const struct rule *b)
+{
+	int order = strcmp(a->origin.source, b->origin.source);
+	if (a->layer != b->layer)
+		return a->layer < b->layer ? -1 : 1;
+	if (order)
+		return order;
+	if (a->origin.line != b->origin.line)
+		return a->origin.line < b->origin.line ? -1 : 1;
+	return a->origin.column < b->origin.column ? -1 : a->origin.column > b->origin.column;
+}
+
+static int compare_matches(const void *left, const void *right)
+{
+	const struct plan_match *a = left, *b = right;
+	int order = scan_compare_paths(a->path, b->path);
+	/* Which of several rules stands must not depend on the threads. */
+	return order ? order : compare_rules(a->rule, b->rule);
+}
+
+/* Is there a grant strictly inside `outer` that holds `path`? What is locked in it is not locked by `outer`. */
+static bool is_reopened(const struct plan *plan, const char *path, const char *outer)
+{
+	const struct plan_grant *grant = plan_grant_for(plan, path);
+	return grant && strcmp(grant->path, outer) != 0 && path_is_within(grant->path, outer);
+}
+
+static bool is_covered(const struct plan *plan, const char *path, const char *outer)
+{
+	return path_is_within(path, outer) && (strcmp(path, outer) == 0 || !is_reopened(plan, path, outer));
+}
+
+/* Sorted, each path once, nothing below another. */
+static void finish_list(const struct plan *plan, struct matches *matches, struct plan_matches *out)
+{
+	size_t kept = 0, top = 0; /* top: the last one that lies below no other */
+	if (matches->count > 0)
+		qsort(matches->items, matches->count, sizeof *matches->items, compare_matches);
+	for (size_t i = 0; i < matches->count; i++) {
+		struct plan_match match = matches->items[i];
+		if (kept > 0 && (is_covered(plan, match.path, matches->items[top].path) ||
+				 is_covered(plan, match.path, matches->items[kept - 1].path)))
+			continue;
+		if (kept == 0 || !path_is_within(match.path, matches->items[top].path))
+			top = kept;
+		matches->items[kept++] = match;
+	}
+	matches->count = kept;
+	out->items = matches->items;
+	out->count = kept;
+}
+
+static void drop_masked(const struct plan_matches *masked, struct matches *locked)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < locked->count; i++)
+		if (!scan_find_above(masked, locked->items[i].path))
+			locked->items[kept++] = locked->items[i];
+	locked->count = kept;
+}
+
+/* Directories between what is hidden or locked and the outermost writable root around it: renaming one of them away would make
+ * room for another under its name. */
+static void pin_ancestors(const struct plan *plan, const struct plan_match *match, struct matches *pinned)
+{
+	const char *path = match->path;
+	for (;;) {
+		const struct plan_grant *grant;
+		struct plan_match *pin;
+		path = path_parent(plan->arena, path);
+		grant = plan_grant_for(plan, path);
+		if (!grant || grant->kind != GRANT_WRITE)
+			return;
+		if (strcmp(grant->path, path) == 0)
+			continue;
+		pin = arena_push(plan->arena, pinned);
+		*pin = (struct plan_match){ .path = path, .type = FILE_DIRECTORY, .rule = match->rule };
+	}
+}
+
+static void build_pins(struct plan *plan)
+{
+	struct matches pinned = { 0 };
+	size_t kept = 0;
+	for (size_t i = 0; i < plan->masked.count; i++)
+		pin_ancestors(plan, &plan->masked.items[i], &pinned);
+	for (size_t i = 0; i < plan->locked.count; i++)
+		pin_ancestors(plan, &plan->locked.items[i], &pinned);
+	if (pinned.count > 0)
+		qsort(pinned.items, pinned.count, sizeof *pinned.items, compare_matches);
+	for (size_t i = 0; i < pinned.count; i++)
+		if (kept == 0 || strcmp(pinned.items[kept - 1].path, pinned.items[i].path) != 0)
+			pinned.items[kept++] = pinned.items[i];
+	plan->pinned = (struct plan_matches){ pinned.items, kept };
+}
+
+static int finish(struct scan *scan, struct error *err)
+{
+	struct plan *plan = scan->plan;
+	follow_links(scan, &scan->denied_links, &scan->masked, GRANT_READ);
+	follow_links(scan, &scan->protected_links, &scan->locked, GRANT_WRITE);
+	finish_list(plan, &scan->masked, &plan->masked);
+	if (scan_hard_links(plan, err) < 0)
+		return -1;
+	drop_masked(&plan->masked, &scan->locked);
+	finish_list(plan, &scan->locked, &plan->locked);
+	build_pins(plan);
+	plan->scanned_directories = scan->directories;
+	plan->scanned_files = scan->files;
+	if (scan->has_too_long)
+		add_note(scan, NOTE_OTHER, NULL, "some paths are longer than 4096 bytes: what lies there was not searched");
+	if (scan->has_too_many)
+		return error_set(err, "more than %d files and directories are denied or protected here", MATCHES_MAX);
+	return 0;
+}
+
+int plan_scan(struct plan *plan, struct error *err)
+{
+	struct scan scan = { .plan = plan, .case_fold = plan->context.fs->is_case_insensitive };
+	int result;
+
+	pthread_mutex_init(&scan.lock, NULL);
+	build_index(&scan);
+	result = search_roots(&scan, err);
+	if (result == 0)
+		result = look_up_all(&scan, err);
+	if (result == 0)
+		result = hide_root_only(&scan, err);
+	if (result == 0)
+		result = finish(&scan, err);
+	pthread_mutex_destroy(&scan.lock);
+	return result;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table behind scan_index_candidates. A byte that might stand for others (a metacharacter, a quote, a letter where case is
+ * folded) admits every name; only a plain byte narrows. */
+#include "common/scan_index.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { BYTES = 256 };
+
+void scan_index_prepare(struct scan_index *index, struct arena *arena, size_t pattern_count)
+{
+	index->words = pattern_count / 64 + 1;
+	index->first = arena_alloc(arena, BYTES * index->words * sizeof *index->first);
+	index->last = arena_alloc(arena, BYTES * index->words * sizeof *index->last);
+}
+
+static void admit(uint64_t *table, size_t words, unsigned byte, size_t number)
+{
+	table[byte * words + number / 64] |= (uint64_t)1 << number % 64;
+}
+
+/* A case-insensitive file system takes other letters (the Kelvin sign for a k) and ignores some characters altogether, all of them
+ * outside ASCII: names that start or end with such a byte are always candidates. */
+static void admit_plain(uint64_t *table, size_t words, unsigned char byte, size_t number, bool case_fold)
+{
+	if (!case_fold) {
+		admit(table, words, byte, number);
+		return;
+	}
+	admit(table, words, (unsigned)tolower(byte), number);
+	admit(table, words, (unsigned)toupper(byte), number);
+	for (unsigned other = 0x80; other < BYTES; other++)
+		admit(table, words, other, number);
+}
+
+static void admit_all(uint64_t *table, size_t words, size_t number)
+{
+	for (unsigned byte = 0; byte < BYTES; byte++)
+		admit(table, words, byte, number);
+}
+
+static bool is_plain(unsigned char byte, bool is_literal, bool case_fold)
+{
+	if (case_fold && byte >= 0x80)
+		return false;
+	return is_literal || !strchr("*?[]\\", byte);
+}
+
+void scan_index_add(struct scan_index *index, size_t number, const struct pattern *pattern, bool case_fold)
+{
+	const char *slash = strrchr(pattern->text, '/');
+	const char *name = slash ? slash + 1 : pattern->text;
+	bool is_literal = (size_t)(name - pattern->text) < pattern->literal_prefix;
+	unsigned char first = (unsigned char)name[0];
+	unsigned char last = first ? (unsigned char)name[strlen(name) - 1] : 0;
+
+	/* A `]` or a slash in a class would cut the name at the wrong place. */
+	if (!is_literal && strchr(pattern->text, '[')) {
+		first = '*';
+		last = '*';
+	}
+	if (first && is_plain(first, is_literal, case_fold))
+		admit_plain(index->first, index->words, first, number, case_fold);
+	else
+		admit_all(index->first, index->words, number);
+	if (last && is_plain(last, is_literal, case_fold))
+		admit_plain(index->last, index->words, last, number, case_fold);
+	else
+		admit_all(index->last, index->words, number);
+}
