@@ -2,6 +2,7 @@
 /* Saves and restores. Failures are ignored: a terminal that is gone needs no restoring. */
 #include "linux/terminal.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,12 +20,22 @@ void terminal_save(struct terminal *terminal)
 	}
 }
 
+/* Whose is the terminal now? Ours, or a group's of the sandbox, which is dead by now; or somebody else's: the job was put into the
+ * background meanwhile, and taking the terminal back would take it from the user's shell. */
+static bool is_ours(const struct terminal *terminal)
+{
+	pid_t group = tcgetpgrp(terminal->fd);
+	if (group < 0)
+		return false;
+	return group == getpgrp() || (group > 1 && kill(-group, 0) < 0 && errno == ESRCH);
+}
+
 void terminal_restore(const struct terminal *terminal)
 {
 	sigset_t block, saved;
 	struct termios now;
 	/* In the background at the start: the terminal was and is somebody else's. */
-	if (terminal->fd < 0 || !terminal->is_foreground)
+	if (terminal->fd < 0 || !terminal->is_foreground || !is_ours(terminal))
 		return;
 	sigemptyset(&block);
 	sigaddset(&block, SIGTTOU);

@@ -15,6 +15,7 @@ struct terminal {
 };
 
 void terminal_save(struct terminal *terminal);
+/* After everything inside has ended. Leaves the terminal alone if another job has it now. */
 void terminal_restore(const struct terminal *terminal);
 
 #endif
