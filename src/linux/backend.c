@@ -58,7 +58,9 @@ static int run_and_supervise(struct launch *launch, int signals, struct run_resu
 {
 	autoclose int pidfd = -1;
 	autoclose int channel = -1;
-	struct supervision supervision = { .plan = launch->plan, .signals = signals };
+	struct supervision supervision = { .plan = launch->plan,
+					   .signals = signals,
+					   .is_hangup_ignored = launch->signals.is_hangup_ignored };
 
 	if (channel_open(launch->ends, err) < 0)
 		return -1;

@@ -9,6 +9,7 @@ enum message_type {
 	MESSAGE_FAILED = 1, /* init → launcher: set-up failed, nothing ran; error says it */
 	MESSAGE_NOTE, /* init → launcher: something to say on stderr; the run goes on */
 	MESSAGE_STARTING, /* init → launcher: the next thing is execve */
+	MESSAGE_STARTED, /* init → launcher: the command exists, so what is sent to the process group reaches it */
 	MESSAGE_NOT_EXECUTED, /* init → launcher: value is the errno of execve */
 	MESSAGE_STOPPED, /* init → launcher: the command stopped; value is the signal */
 	MESSAGE_CONTINUED,

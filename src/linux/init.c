@@ -17,7 +17,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "linux/channel.h"
@@ -27,6 +29,15 @@
 #include "linux/view.h"
 
 extern char **environ;
+
+enum { GROUP_MS = 500 }; /* how long a signal to the group counts as the one that the launcher forwards */
+
+/* Pid 1 once the command runs. */
+struct post {
+	int channel, signals;
+	pid_t command;
+	int64_t group_at[NSIG]; /* when this signal reached the whole process group from outside; 0: did not */
+};
 
 _Noreturn static void fail(int channel, const struct error *err)
 {
@@ -99,13 +110,36 @@ static void leave_if_orphaned(int channel)
 		_exit(EXIT_REFUSED);
 }
 
-static pid_t start(const struct launch *launch)
+static int64_t now_ms(void)
 {
-	int channel = launch->ends[1];
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Was there a SIGCHLD? Signals of one kind merge: the count says nothing, the wait afterwards says all. */
+static bool take_signals(struct post *post)
+{
+	struct signalfd_siginfo info;
+	bool has_children = false;
+	while (read(post->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+		if (info.ssi_signo == SIGCHLD)
+			has_children = true;
+		else if (info.ssi_pid == 0 && info.ssi_signo < NSIG) /* a sender in here has a number in here */
+			post->group_at[info.ssi_signo] = now_ms();
+	}
+	return has_children;
+}
+
+static void start(const struct launch *launch, struct post *post)
+{
 	volatile int failure = 0;
 	pid_t pid;
 
-	tell(channel, MESSAGE_STARTING, 0);
+	tell(post->channel, MESSAGE_STARTING, 0);
+	/* What the group got before the command was in it did not reach the command. */
+	take_signals(post);
+	memset(post->group_at, 0, sizeof post->group_at);
 	pid = vfork();
 	if (pid == 0) {
 		signals_give_back(&launch->signals);
@@ -113,14 +147,15 @@ static pid_t start(const struct launch *launch)
 		_exit(EXIT_NOT_FOUND);
 	}
 	if (pid < 0 || failure) {
-		tell(channel, MESSAGE_NOT_EXECUTED, pid < 0 ? errno : failure);
+		tell(post->channel, MESSAGE_NOT_EXECUTED, pid < 0 ? errno : failure);
 		_exit(0);
 	}
-	return pid;
+	post->command = pid;
+	tell(post->channel, MESSAGE_STARTED, 0);
 }
 
 /* Everything that changed among the children. Exits when the command has ended; the kernel then ends all that is left. */
-static void reap(int channel, pid_t command)
+static void reap(const struct post *post)
 {
 	for (;;) {
 		int status;
@@ -129,44 +164,51 @@ static void reap(int channel, pid_t command)
 			continue;
 		if (pid <= 0)
 			return;
-		if (pid != command)
+		if (pid != post->command)
 			continue;
 		if (WIFSTOPPED(status)) {
-			tell(channel, MESSAGE_STOPPED, WSTOPSIG(status));
+			tell(post->channel, MESSAGE_STOPPED, WSTOPSIG(status));
 		} else if (WIFCONTINUED(status)) {
-			tell(channel, MESSAGE_CONTINUED, 0);
+			tell(post->channel, MESSAGE_CONTINUED, 0);
 		} else {
-			tell(channel, MESSAGE_EXITED, status);
+			tell(post->channel, MESSAGE_EXITED, status);
 			_exit(0);
 		}
 	}
 }
 
-static void forward(int channel, pid_t command)
+/* `kill -TERM -PGID` reaches the launcher, init and the command: forwarding it too would make two of one, and a second SIGTERM
+ * means "at once" to many programs. */
+static bool has_it_already(struct post *post, int number)
 {
-	struct message message;
-	int got = channel_receive(channel, &message);
-	if (got <= 0)
-		_exit(EXIT_ENDED); /* the launcher is gone */
-	if (message.type == MESSAGE_SIGNAL && message.value > 0 && message.value < NSIG)
-		kill(command, message.value);
+	int64_t at = post->group_at[number];
+	post->group_at[number] = 0;
+	return at && now_ms() - at < GROUP_MS && getpgid(post->command) == getpgrp();
 }
 
-_Noreturn static void serve(int channel, int children, pid_t command)
+static void forward(struct post *post)
 {
-	struct pollfd watched[] = { { .fd = channel, .events = POLLIN }, { .fd = children, .events = POLLIN } };
+	struct message message;
+	int got = channel_receive(post->channel, &message);
+	if (got <= 0)
+		_exit(EXIT_ENDED); /* the launcher is gone */
+	if (message.type != MESSAGE_SIGNAL || message.value <= 0 || message.value >= NSIG)
+		return;
+	if (!has_it_already(post, message.value))
+		kill(post->command, message.value);
+}
+
+_Noreturn static void serve(struct post *post)
+{
+	struct pollfd watched[] = { { .fd = post->channel, .events = POLLIN }, { .fd = post->signals, .events = POLLIN } };
 	for (;;) {
-		char drained[1024];
 		if (poll(watched, 2, -1) < 0 && errno != EINTR)
 			_exit(EXIT_ENDED);
-		if (watched[1].revents) {
-			/* Signals of one kind merge: the count says nothing, the wait below says all. */
-			while (read(children, drained, sizeof drained) > 0)
-				;
-			reap(channel, command);
-		}
+		/* Before the channel: a signal to the group is known then when the launcher asks to forward it. */
+		if (take_signals(post))
+			reap(post);
 		if (watched[0].revents)
-			forward(channel, command);
+			forward(post);
 	}
 }
 
@@ -174,19 +216,20 @@ _Noreturn void init_main(struct launch *launch)
 {
 	const struct plan *plan = launch->plan;
 	int channel = launch->ends[1];
+	struct post post = { .channel = channel };
 	struct error err = { 0 };
-	int children;
 
 	if (tie(launch, &err) < 0 || namespaces_settle(&launch->namespaces, plan->context.uid, plan->context.gid, &err) < 0)
 		fail(channel, &err);
 	if (enter_view(launch, &err) < 0)
 		fail(channel, &err);
-	children = signals_watch_children(&err);
-	if (children < 0 || confine(launch, &err) < 0)
+	post.signals = signals_watch_inside(&err);
+	if (post.signals < 0 || confine(launch, &err) < 0)
 		fail(channel, &err);
 	wipe_environment();
 	leave_if_orphaned(channel);
 	if (filter_load(&launch->filter, false, &err) < 0)
 		fail(channel, &err);
-	serve(channel, children, start(launch));
+	start(launch, &post);
+	serve(&post);
 }

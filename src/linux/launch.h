@@ -32,6 +32,7 @@ struct supervision {
 	int pidfd; /* of init */
 	pid_t pid; /* of init */
 	int signals; /* signalfd */
+	bool is_hangup_ignored;
 };
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocking and restoring. A signal that the caller ignores stays ignored (nohup), because blocking does not change that. */
+/* Blocking and restoring. The kernel queues a blocked signal even if the caller ignores it (nohup), so berm sees and forwards those
+ * too; they mean nothing to the command until it sets a handler, exactly as without berm. */
 #include "linux/signals.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 /* Everything whose default ends or stops a process and that somebody may send to berm meaning the command. Not the synchronous
  * faults, not SIGKILL and SIGSTOP, not SIGTTIN and SIGTTOU (berm does not touch the terminal while the command runs). */
 static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,   SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP,
-				 SIGCONT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR };
+				 SIGCONT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,  SIGWINCH };
 
 static void forwarded_set(sigset_t *set)
 {
@@ -21,11 +22,14 @@ static void forwarded_set(sigset_t *set)
 
 int signals_take(struct signal_state *saved, struct error *err)
 {
-	struct sigaction by_default = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
+	struct sigaction by_default = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN }, hangup;
 	sigset_t set;
 	int fd;
 
 	forwarded_set(&set);
+	if (sigaction(SIGHUP, NULL, &hangup) < 0)
+		return error_errno(err, errno, "cannot set up signals");
+	saved->is_hangup_ignored = hangup.sa_handler == SIG_IGN;
 	/* With SIGCHLD ignored by the caller the kernel would reap init itself, and its status would be lost. */
 	if (sigaction(SIGCHLD, &by_default, &saved->child) < 0 || sigaction(SIGPIPE, &ignored, &saved->pipe) < 0 ||
 	    sigprocmask(SIG_BLOCK, &set, &saved->mask) < 0)
@@ -36,17 +40,17 @@ int signals_take(struct signal_state *saved, struct error *err)
 	return fd;
 }
 
-int signals_watch_children(struct error *err)
+int signals_watch_inside(struct error *err)
 {
 	sigset_t set;
 	int fd;
-	sigemptyset(&set);
+	forwarded_set(&set);
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return error_errno(err, errno, "cannot block SIGCHLD");
+		return error_errno(err, errno, "cannot block signals");
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		return error_errno(err, errno, "cannot watch children");
+		return error_errno(err, errno, "cannot watch signals");
 	return fd;
 }
 
@@ -57,7 +61,12 @@ void signals_give_back(const struct signal_state *saved)
 	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-bool signals_is_from_terminal(int code)
+bool signals_is_from_terminal(int number, int code)
 {
-	return code == SI_KERNEL;
+	static const int sent[] = { SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGCONT, SIGWINCH };
+	/* The kernel sends others too: an alarm(2) that the caller had set before it executed berm is meant for the command. */
+	for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++)
+		if (number == sent[i])
+			return code == SI_KERNEL;
+	return false;
 }

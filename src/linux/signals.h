@@ -11,15 +11,17 @@
 struct signal_state {
 	sigset_t mask; /* the caller's */
 	struct sigaction child, pipe; /* the caller's dispositions of SIGCHLD and SIGPIPE */
+	bool is_hangup_ignored; /* nohup: the end of the terminal is not the end of the run */
 };
 
 /* Launcher: blocks what is forwarded, makes SIGCHLD and SIGPIPE ours, keeps the caller's in `saved`; returns a signalfd. */
 int signals_take(struct signal_state *saved, struct error *err);
-/* Init: a signalfd of SIGCHLD only; everything else reaches init as pid 1, which ignores it. */
-int signals_watch_children(struct error *err);
+/* Init: a signalfd of SIGCHLD and of what is forwarded. Init shares the command's process group at first, so what reaches init from
+ * outside was sent to the group and needs no forwarding. */
+int signals_watch_inside(struct error *err);
 /* The command, between vfork and execve: async-signal-safe. */
 void signals_give_back(const struct signal_state *saved);
 /* Was this signal sent by the terminal driver to the whole foreground group (so that the command has it already)? */
-bool signals_is_from_terminal(int code);
+bool signals_is_from_terminal(int number, int code);
 
 #endif

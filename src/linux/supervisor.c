@@ -17,7 +17,7 @@
 
 enum {
 	GRACE_MS = 2000, /* between SIGTERM and SIGKILL at the time limit, and after the terminal hung up */
-	STOP_DELAY_MS = 50, /* a stop that is taken back within this time (Ctrl-Z, then fg) is not ours to repeat */
+	STOP_DELAY_MS = 50, /* a stop that is taken back within this time is not ours to repeat */
 };
 
 struct run {
@@ -25,6 +25,7 @@ struct run {
 	struct run_result *result;
 	struct error *err;
 	bool has_started; /* execve was imminent: from here on something may have run */
+	bool is_running; /* the command exists: it gets by itself what its process group gets */
 	bool has_failed; /* init reported a failure before that */
 	bool has_status;
 	bool is_time_over, is_killed;
@@ -62,26 +63,21 @@ static void stop_self(struct run *run)
 static void take_signal(struct run *run, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
-	/* Before it has started the command is in no group yet and cannot have got anything. */
-	bool is_known = run->has_started && signals_is_from_terminal(info->ssi_code);
+	bool is_from_terminal = signals_is_from_terminal(number, info->ssi_code);
 	switch (number) {
-	case SIGTSTP:
-		if (!is_known)
-			signal_command(run, SIGTSTP);
-		stop_self(run);
-		return;
 	case SIGCONT:
 		run->stop_at = 0;
 		signal_command(run, SIGCONT);
 		return;
 	case SIGHUP:
 		/* The terminal is gone: what does not end by itself is ended. */
-		if (signals_is_from_terminal(info->ssi_code) && !run->kill_at)
+		if (is_from_terminal && !run->supervision->is_hangup_ignored && !run->kill_at)
 			run->kill_at = now_ms() + GRACE_MS;
 		signal_command(run, SIGHUP);
 		return;
 	default:
-		if (!is_known)
+		/* SIGTSTP too: berm stops when the command has stopped, which is the command's to decide. */
+		if (!is_from_terminal || !run->is_running)
 			signal_command(run, number);
 	}
 }
@@ -98,11 +94,13 @@ static void not_executed(struct run *run, int number)
 	run->result->exit_code = number == ENOENT || number == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	run->result->ended.number = number;
 	run->has_status = true;
+	run->time_limit = 0;
 }
 
 static void exited(struct run *run, int status)
 {
 	run->has_status = true;
+	run->time_limit = 0;
 	if (WIFSIGNALED(status))
 		run->result->exit_code = EXIT_SIGNAL_BASE + WTERMSIG(status);
 	else
@@ -127,6 +125,9 @@ static void take_message(struct run *run)
 		return;
 	case MESSAGE_STARTING:
 		run->has_started = true;
+		return;
+	case MESSAGE_STARTED:
+		run->is_running = true;
 		return;
 	case MESSAGE_NOT_EXECUTED:
 		not_executed(run, message.value);
@@ -187,8 +188,10 @@ static int turn(struct run *run)
 		{ .fd = run->supervision->signals, .events = POLLIN },
 	};
 	int timeout = run->time_limit || run->kill_at || run->stop_at ? next_timeout(run) : -1;
-	if (poll(watched, 3, timeout) < 0 && errno != EINTR)
+	if (poll(watched, 3, timeout) < 0 && errno != EINTR) {
+		kill_all(run); /* nobody would watch it any more */
 		return 1;
+	}
 	if (watched[1].revents)
 		take_message(run);
 	if (watched[2].revents)
