@@ -29,6 +29,23 @@ static int judge(int fd, const char *path, struct stat *info, struct error *err)
 	return 0;
 }
 
+/* A command may have taken its own home's read permission away; only root could open that. Nobody but the user reaches the
+ * directory it lies in, so that nothing can be swapped here. */
+static int open_leaf(int parent, const char *name, mode_t mode)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct stat info;
+	int fd = openat(parent, name, flags);
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(info.st_mode) ||
+	    fchmodat(parent, name, mode, 0) < 0) {
+		errno = EACCES;
+		return -1;
+	}
+	return openat(parent, name, flags);
+}
+
 /* One component: made if it is not there, then opened and judged. The leaves (home, tmp) are the command's to chmod and are set
  * right again; they lie in directories that are closed to others. */
 static int enter(int parent, const char *name, const char *shown, mode_t mode, bool is_leaf, struct stat *info,
@@ -38,7 +55,7 @@ static int enter(int parent, const char *name, const char *shown, mode_t mode, b
 	bool is_new = mkdirat(parent, name, mode & 0777) == 0;
 	if (!is_new && errno != EEXIST)
 		return error_errno(err, errno, "cannot create %s", shown);
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = is_leaf ? open_leaf(parent, name, mode) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return refuse(shown, "is a symbolic link or not a directory", err);
 	if (fd < 0)
