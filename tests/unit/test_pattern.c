@@ -189,7 +189,7 @@ TEST refuses_what_could_be_misread(void)
 		int status = pattern_compile(&arena, rows[i].text, "/p", &pattern, &err);
 		ASSERT_EQm(rows[i].text, rows[i].complaint ? -1 : 0, status);
 		if (rows[i].complaint)
-			ASSERTm(err.message, strstr(err.message, rows[i].complaint));
+			ASSERTm(rows[i].text, strstr(err.message, rows[i].complaint));
 	}
 	PASS();
 }
