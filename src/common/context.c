@@ -274,5 +274,5 @@ int context_detect(struct arena *arena, const struct context_request *request, s
 	if (detect_config(arena, context, err) < 0 || detect_state(arena, context, err) < 0)
 		return -1;
 	detect_executable(arena, context);
-	return detect_project(arena, request, context, err);
+	return request->has_no_project ? 0 : detect_project(arena, request, context, err);
 }

@@ -29,6 +29,7 @@ struct context {
 
 struct context_request {
 	const char *project; /* --project, or NULL */
+	bool has_no_project; /* for commands that work anywhere: context->project stays NULL */
 };
 
 /* The real machine. Project: --project, else the nearest ancestor with berm.yml or .git, else the current directory. Refuses

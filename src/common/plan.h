@@ -184,6 +184,9 @@ struct verdict plan_check_path(const struct plan *plan, enum access access, cons
 struct verdict plan_check_connect(const struct plan *plan, const char *host, uint16_t port);
 struct verdict plan_check_variable(const struct plan *plan, const char *name);
 
+/* plan_state.c: the name of a project's directory in the state directory. */
+const char *plan_project_key(struct arena *arena, const char *project);
+
 /* The grant that contains path, or NULL. */
 const struct plan_grant *plan_grant_for(const struct plan *plan, const char *path);
 /* Deny and protect, before grants: the rule that hides (or locks) path or one of its ancestors; NULL if none. */

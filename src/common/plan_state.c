@@ -18,9 +18,9 @@ static const char *short_hash(struct arena *arena, struct sha256 *hash)
 }
 
 /* The project's name for the reader, reduced to what needs no quoting anywhere; the hash tells projects apart. */
-static const char *project_key(const struct plan *plan)
+const char *plan_project_key(struct arena *arena, const char *project)
 {
-	const char *base = path_base_name(plan->context.project);
+	const char *base = path_base_name(project);
 	char name[NAME_BYTES + 1] = { 0 };
 	struct sha256 hash;
 
@@ -31,8 +31,8 @@ static const char *project_key(const struct plan *plan)
 		name[i] = is_plain ? base[i] : '_';
 	}
 	sha256_start(&hash);
-	sha256_add(&hash, plan->context.project, strlen(plan->context.project));
-	return arena_printf(plan->arena, "%s-%s", name, short_hash(plan->arena, &hash));
+	sha256_add(&hash, project, strlen(project));
+	return arena_printf(arena, "%s-%s", name, short_hash(arena, &hash));
 }
 
 static int compare_strings(const void *left, const void *right)
@@ -86,7 +86,7 @@ void build_state(struct builder *builder)
 	struct plan *plan = builder->plan;
 	struct plan_state *state = &plan->state;
 
-	state->project_key = project_key(plan);
+	state->project_key = plan_project_key(plan->arena, plan->context.project);
 	state->grant_class = grant_class(plan);
 	state->directory = arena_printf(plan->arena, "%s/projects/%s/%s", plan->context.state_directory, state->project_key,
 					state->grant_class);

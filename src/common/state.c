@@ -5,13 +5,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/filesystem.h"
 
-enum { PRIVATE_MODE = 0700, TMP_MODE = 01777 };
+enum {
+	PRIVATE_MODE = 0700,
+	TMP_MODE = 01777,
+	RACES_MAX = 16, /* a reset may take a directory away between two steps of ours, but not for ever */
+};
+
+const char state_projects[] = "projects";
+const char state_path_file[] = "path";
 
 static int refuse(const char *path, const char *what, struct error *err)
 {
@@ -46,14 +54,14 @@ static int open_leaf(int parent, const char *name, mode_t mode)
 	return openat(parent, name, flags);
 }
 
-/* One component: made if it is not there, then opened and judged. The leaves (home, tmp) are the command's to chmod and are set
+/* One component: made if it is not there (and mode is not 0), then opened and judged. The leaves (home, tmp) are the command's to chmod and are set
  * right again; they lie in directories that are closed to others. */
 static int enter(int parent, const char *name, const char *shown, mode_t mode, bool is_leaf, struct stat *info,
 		 struct error *err)
 {
 	autoclose int fd = -1;
-	bool is_new = mkdirat(parent, name, mode & 0777) == 0;
-	if (!is_new && errno != EEXIST)
+	bool is_new = mode && mkdirat(parent, name, mode & 0777) == 0;
+	if (mode && !is_new && errno != EEXIST)
 		return error_errno(err, errno, "cannot create %s", shown);
 	fd = is_leaf ? open_leaf(parent, name, mode) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
@@ -69,66 +77,137 @@ static int enter(int parent, const char *name, const char *shown, mode_t mode, b
 	return steal_fd(&fd);
 }
 
-/* The state directory itself: its ancestors are the user's business and may be symlinks, it may not. */
-static int open_top(struct arena *arena, const char *path, struct error *err)
+int state_enter(int parent, const char *name, const char *shown, bool is_creating, struct error *err)
 {
 	struct stat info;
+	return enter(parent, name, shown, is_creating ? PRIVATE_MODE : 0, false, &info, err);
+}
+
+static int create_ancestors(char *path, const char *last_slash, struct error *err)
+{
+	for (char *end = strchr(path + 1, '/'); end && end <= last_slash; end = strchr(end + 1, '/')) {
+		*end = '\0';
+		if (mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST)
+			return error_errno(err, errno, "cannot create %s", path);
+		*end = '/';
+	}
+	return 0;
+}
+
+/* Who can rename entries of the parent could put another directory of ours in its place. */
+static int judge_parent(int fd, const char *path, struct error *err)
+{
+	struct stat info;
+	if (fstat(fd, &info) < 0)
+		return error_errno(err, errno, "cannot look at %s", path);
+	if (info.st_uid != geteuid() && info.st_uid != 0)
+		return refuse(path, "lies in a directory of another user", err);
+	if ((info.st_mode & S_IWOTH) && !(info.st_mode & S_ISVTX))
+		return refuse(path, "lies in a directory that other users can write", err);
+	return 0;
+}
+
+/* The state directory itself: its ancestors are the user's business and may be symlinks, it may not. */
+int state_open(struct arena *arena, const char *path, bool is_creating, struct error *err)
+{
 	char *copy = arena_copy(arena, path);
 	char *slash = strrchr(copy, '/');
 	autoclose int parent = -1;
 
 	if (!slash || slash == copy)
 		return error_set(err, "state directory %s: not usable", path);
-	for (char *end = strchr(copy + 1, '/'); end && end <= slash; end = strchr(end + 1, '/')) {
-		*end = '\0';
-		if (mkdir(copy, PRIVATE_MODE) < 0 && errno != EEXIST)
-			return error_errno(err, errno, "cannot create %s", copy);
-		*end = '/';
-	}
+	if (is_creating && create_ancestors(copy, slash, err) < 0)
+		return -1;
 	*slash = '\0';
 	parent = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return error_errno(err, errno, "cannot open %s", copy);
-	return enter(parent, slash + 1, path, PRIVATE_MODE, false, &info, err);
+	if (judge_parent(parent, path, err) < 0)
+		return -1;
+	return state_enter(parent, slash + 1, path, is_creating, err);
 }
 
-/* `path` lies below the state directory by construction (plan.c made it so); walk the difference. */
-static int place(const struct plan *plan, int top, const char *path, mode_t mode, struct state_place *result, struct error *err)
+int state_lock(int directory, bool is_shared)
 {
-	const char *root = plan->context.state_directory;
-	char *rest;
-	autoclose int current = fcntl(top, F_DUPFD_CLOEXEC, 3);
-	struct stat info = { 0 };
-
-	if (current < 0)
-		return error_errno(err, errno, "cannot open %s", root);
-	if (!path_is_within(path, root) || strcmp(path, root) == 0)
-		return error_set(err, "state path %s is not below %s", path, root);
-	rest = arena_copy(plan->arena, path + strlen(root) + 1);
-	while (rest) {
-		char *name = strsep(&rest, "/");
-		int next = enter(current, name, path, rest ? PRIVATE_MODE : mode, !rest, &info, err);
-		if (next < 0)
+	while (flock(directory, is_shared ? LOCK_SH : LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK)
+			return 1;
+		if (errno != EINTR)
 			return -1;
-		close(current);
-		current = next;
 	}
+	return 0;
+}
+
+/* For the reader of `berm state list`; the directory's own name holds only a hash. A run does not depend on it. */
+static void remember_project(int directory, const char *project)
+{
+	size_t length = strlen(project);
+	autoclose int fd = openat(directory, state_path_file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && write(fd, project, length) != (ssize_t)length)
+		unlinkat(directory, state_path_file, 0);
+}
+
+/* Is it still the one of that name? A reset renames what it is about to remove. */
+static bool is_in_place(int parent, const char *name, int directory)
+{
+	struct stat named, open;
+	return fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(directory, &open) == 0 &&
+	       named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+/* The class directory, locked. ENOENT in err->number if a reset came between. */
+static int try_class(const struct plan *plan, struct error *err)
+{
+	const struct plan_state *names = &plan->state;
+	autoclose int top = state_open(plan->arena, plan->context.state_directory, true, err);
+	autoclose int projects = top < 0 ? -1 : state_enter(top, state_projects, names->directory, true, err);
+	autoclose int project = projects < 0 ? -1 : state_enter(projects, names->project_key, names->directory, true, err);
+	autoclose int class = project < 0 ? -1 : state_enter(project, names->grant_class, names->directory, true, err);
+
+	if (class < 0)
+		return -1;
+	/* Some network file systems have no locks on directories: then a reset refuses, and the run goes on without. */
+	state_lock(class, true);
+	if (!is_in_place(project, names->grant_class, class))
+		return error_errno(err, ENOENT, "cannot open %s", names->directory);
+	remember_project(project, plan->context.project);
+	/* When it was last used, for `berm state list`; nothing depends on it. */
+	(void)futimens(class, NULL);
+	return steal_fd(&class);
+}
+
+static int open_class(const struct plan *plan, struct error *err)
+{
+	for (int tries = 0;; tries++) {
+		int class = try_class(plan, err);
+		if (class >= 0 || err->number != ENOENT || tries == RACES_MAX)
+			return class;
+	}
+}
+
+static int place(int class, const char *path, mode_t mode, struct state_place *result, struct error *err)
+{
+	struct stat info = { 0 };
+	autoclose int fd = enter(class, path_base_name(path), path, mode, true, &info, err);
+	if (fd < 0)
+		return -1;
 	*result = (struct state_place){ .path = path, .device = info.st_dev, .inode = info.st_ino };
 	return 0;
 }
 
 int state_prepare(const struct plan *plan, struct state *state, struct error *err)
 {
-	autoclose int top = -1;
-	*state = (struct state){ 0 };
+	autoclose int class = -1;
+	*state = (struct state){ .lock = -1 };
 	if (plan->home != HOME_PRIVATE && plan->tmp != TMP_PRIVATE)
 		return 0;
-	top = open_top(plan->arena, plan->context.state_directory, err);
-	if (top < 0)
+	class = open_class(plan, err);
+	if (class < 0)
 		return -1;
-	if (plan->home == HOME_PRIVATE && place(plan, top, plan->state.home, PRIVATE_MODE, &state->home, err) < 0)
+	if (plan->home == HOME_PRIVATE && place(class, plan->state.home, PRIVATE_MODE, &state->home, err) < 0)
 		return -1;
-	if (plan->tmp == TMP_PRIVATE && place(plan, top, plan->state.tmp, TMP_MODE, &state->tmp, err) < 0)
+	if (plan->tmp == TMP_PRIVATE && place(class, plan->state.tmp, TMP_MODE, &state->tmp, err) < 0)
 		return -1;
+	state->lock = steal_fd(&class);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef BERM_COMMON_STATE_H
 #define BERM_COMMON_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,9 +20,21 @@ struct state_place {
 
 struct state {
 	struct state_place home, tmp;
+	int lock; /* the class directory under a shared lock, so that `berm state reset` lets a run be; -1 if there is none */
 };
 
-/* Creates what the plan's home and tmp modes need. Safe when two runs do it at once. */
+/* Creates what the plan's home and tmp modes need. Safe when two runs do it at once, and while another berm resets it. */
 int state_prepare(const struct plan *plan, struct state *state, struct error *err);
+
+/* The state directory itself, opened and judged; with is_creating it is made if it is absent. ENOENT in err->number else. */
+int state_open(struct arena *arena, const char *path, bool is_creating, struct error *err);
+/* One directory below an open one, judged in the same way; `shown` is its path for messages. */
+int state_enter(int parent, const char *name, const char *shown, bool is_creating, struct error *err);
+/* Locks an open class directory: shared, or else exclusive and at once. 0; 1 if somebody else holds it; -1 with errno. */
+int state_lock(int directory, bool is_shared);
+
+/* The file in a project's directory that says which project it is, and the directory that holds all projects. */
+extern const char state_projects[];
+extern const char state_path_file[];
 
 #endif

@@ -59,6 +59,9 @@ static int tie(struct launch *launch, struct error *err)
 	if (credentials_follow_parent(err) < 0)
 		return -1;
 	close(launch->ends[0]);
+	/* The launcher's copy keeps the lock; nothing inside needs a way to the host's directory. */
+	if (launch->state.lock >= 0)
+		close(launch->state.lock);
 	return 0;
 }
 
