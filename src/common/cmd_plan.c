@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `berm plan`: what the policy means here. Runs nothing and changes nothing. */
+#include "common/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/session.h"
+#include "common/text.h"
+
+static int print_help(void)
+{
+	struct text out = { 0 };
+	text_add(&out, "berm plan [options]\n\n"
+		       "Shows what the policy means here: which guarantees hold, what is writable,\n"
+		       "readable, hidden and protected, and by which rule. Nothing is run.\n\n");
+	options_help(COMMAND_PLAN, &out);
+	text_add(&out, "\nExit status: 0; 125 if the policy is wrong.\n");
+	fputs(out.data, stdout);
+	text_free(&out);
+	return 0;
+}
+
+static const struct {
+	const char *word, *code;
+} level_colours[] = {
+	{ "enforced", "32" }, { "strict", "32" },  { "repair", "32" },
+	{ "launch", "33" },   { "partial", "33" }, { "missing", "31" },
+};
+
+/* Headings are the lines that are not indented; levels stand in a column of their own. */
+static void print_line(const char *line, size_t length)
+{
+	enum { LEVEL_COLUMN = 15 };
+	if (length > 0 && line[0] != ' ') {
+		printf("%s%.*s", report_colour(stdout, "1"), (int)length, line);
+		printf("%s\n", report_colour(stdout, NULL));
+		return;
+	}
+	for (size_t i = 0; length > LEVEL_COLUMN && i < sizeof level_colours / sizeof level_colours[0]; i++) {
+		size_t word = strlen(level_colours[i].word);
+		if (length < LEVEL_COLUMN + word || strncmp(line + LEVEL_COLUMN, level_colours[i].word, word) != 0)
+			continue;
+		printf("%.*s%s", LEVEL_COLUMN, line, report_colour(stdout, level_colours[i].code));
+		printf("%.*s%s", (int)word, line + LEVEL_COLUMN, report_colour(stdout, NULL));
+		printf("%.*s\n", (int)(length - LEVEL_COLUMN - word), line + LEVEL_COLUMN + word);
+		return;
+	}
+	printf("%.*s\n", (int)length, line);
+}
+
+static void print_page(const char *page)
+{
+	while (*page) {
+		size_t length = strcspn(page, "\n");
+		print_line(page, length);
+		page += length + (page[length] == '\n');
+	}
+}
+
+static int show(struct session *session)
+{
+	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
+	/* What another machine can hold is not known here. */
+	bool is_here = !session->options.os && !session->options.context_file;
+	struct text out = { 0 };
+	struct error err = { 0 };
+
+	if (session_open(session, &err) < 0)
+		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
+	if (plan_scan(&session->plan, &err) < 0)
+		return report_error(&err);
+	if (is_here)
+		backend_probe(&session->plan, states);
+	if (session->options.wants_json) {
+		plan_json(&session->plan, is_here ? states : NULL, &out);
+		fputs(out.data, stdout);
+	} else {
+		plan_print(&session->plan, is_here ? states : NULL, session->options.is_verbose, &out);
+		print_page(out.data);
+	}
+	text_free(&out);
+	return 0;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	struct session session = { 0 };
+	struct error err = { 0 };
+	int rest, status;
+
+	if (options_parse(&session.arena, COMMAND_PLAN, argc, argv, &session.options, &rest, &err) < 0)
+		return report_error(&err);
+	if (session.options.wants_help)
+		return print_help();
+	if (rest < argc) {
+		error_set(&err, "`berm plan` takes no arguments: %s", argv[rest]);
+		return report_error(&err);
+	}
+	status = show(&session);
+	session_close(&session);
+	return status;
+}
