@@ -26,6 +26,11 @@ enum option_id {
 	OPTION_SHOW,
 	OPTION_SCHEMA,
 	OPTION_KEYS,
+	OPTION_LIST,
+	OPTION_REVOKE,
+	OPTION_PRINT,
+	OPTION_ALL,
+	OPTION_YES,
 	OPTION_VERBOSE,
 	OPTION_HELP,
 };
@@ -39,11 +44,11 @@ struct option_row {
 	const char *help;
 };
 
-enum { POLICY_COMMANDS = COMMAND_RUN | COMMAND_PLAN | COMMAND_CHECK };
+enum { POLICY_COMMANDS = COMMAND_RUN | COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE_PATH };
 
 static const struct option_row option_table[] = {
 	{OPTION_PROJECT, "project", 0, "DIR", POLICY_COMMANDS, "the project (default: nearest berm.yml or .git)"},
-	{OPTION_POLICY, "policy", 0, "FILE", POLICY_COMMANDS, "use this policy instead of the project's berm.yml"},
+	{OPTION_POLICY, "policy", 0, "FILE", POLICY_COMMANDS, "this policy instead of the project's berm.yml"},
 	{OPTION_ALLOW_READ, "allow-read", 0, "PATH,...", POLICY_COMMANDS, "also readable"},
 	{OPTION_ALLOW_WRITE, "allow-write", 0, "PATH,...", POLICY_COMMANDS, "also writable"},
 	{OPTION_ALLOW_NET, "allow-net", 0, "[HOST:PORT,...]", POLICY_COMMANDS, "allow these destinations (all without a value)"},
@@ -53,12 +58,17 @@ static const struct option_row option_table[] = {
 	{OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "NAME", POLICY_COMMANDS, "run although this guarantee is weaker here"},
 	{OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN, "keep this open file descriptor"},
 	{OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing"},
-	{OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK, "for programs"},
+	{OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs"},
 	{OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system"},
 	{OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE"},
 	{OPTION_SHOW, "show", 0, "NAME", COMMAND_POLICIES, "print one built-in policy"},
 	{OPTION_SCHEMA, "schema", 0, NULL, COMMAND_POLICIES, "print the JSON Schema of policy files"},
 	{OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language"},
+	{ OPTION_LIST, "list", 0, NULL, COMMAND_TRUST, "list what is trusted" },
+	{ OPTION_REVOKE, "revoke", 0, NULL, COMMAND_TRUST, "take the trust back" },
+	{ OPTION_PRINT, "print", 0, NULL, COMMAND_INIT, "print the policy, write nothing" },
+	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
+	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
 	{OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS, "say more"},
 	{OPTION_HELP, "help", 'h', NULL, ~0u, "this text"},
 };
@@ -229,6 +239,21 @@ static int take(struct arena *arena, const struct option_row *row, const char *v
 		return 0;
 	case OPTION_KEYS:
 		options->wants_keys = true;
+		return 0;
+	case OPTION_LIST:
+		options->wants_list = true;
+		return 0;
+	case OPTION_REVOKE:
+		options->wants_revoke = true;
+		return 0;
+	case OPTION_PRINT:
+		options->wants_print = true;
+		return 0;
+	case OPTION_ALL:
+		options->wants_all = true;
+		return 0;
+	case OPTION_YES:
+		options->is_yes = true;
 		return 0;
 	case OPTION_VERBOSE:
 		options->is_verbose = true;
