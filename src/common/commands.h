@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "common/error.h"
+#include "common/options.h"
 #include "common/policy.h"
 
 int cmd_run(int argc, char **argv);
@@ -14,7 +15,16 @@ int cmd_shell_string(int argc, char **argv); /* berm -c STRING */
 int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_policies(int argc, char **argv);
+int cmd_trust(int argc, char **argv);
 int cmd_version(int argc, char **argv);
+
+/* cmd_words.c: a subcommand with at most one word beside its options, in any order. *word is NULL if there is none. */
+int words_parse(struct arena *arena, enum command command, int argc, char **argv, struct options *options, const char **word,
+		struct error *err);
+/* Asks on the terminal; 1 yes, 0 no, -1 if there is nobody to ask (the hint then says `how`). */
+int words_confirm(const char *question, const char *how, struct error *err);
+/* Seconds since 1970 as local time, for a table. */
+const char *words_date(struct arena *arena, int64_t seconds);
 
 /* cmd_report.c: how failures look. Each returns EXIT_REFUSED. */
 int report_error(const struct error *err);

@@ -18,6 +18,10 @@ enum command {
 	COMMAND_CHECK = 1 << 2,
 	COMMAND_POLICIES = 1 << 3,
 	COMMAND_VERSION = 1 << 4,
+	COMMAND_TRUST = 1 << 5,
+	COMMAND_INIT = 1 << 6,
+	COMMAND_STATE = 1 << 7, /* list and reset */
+	COMMAND_STATE_PATH = 1 << 8, /* path: depends on the policy */
 };
 
 enum { OPTIONS_PASS_FD_MAX = 64 };
@@ -29,6 +33,10 @@ struct options {
 	const char *os; /* --os=linux|macos */
 	const char *show; /* policies --show=NAME */
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
+	bool is_yes; /* --yes: no question is asked */
+	bool wants_list, wants_revoke; /* trust */
+	bool wants_print; /* init --print */
+	bool wants_all; /* state reset --all */
 	struct policy command_line; /* LAYER_COMMAND_LINE */
 	int pass_fds[OPTIONS_PASS_FD_MAX];
 	size_t pass_fd_count;

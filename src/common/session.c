@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/policy_file.h"
+#include "common/trust.h"
 
 static const char policy_name[] = "berm.yml";
 
@@ -59,44 +60,107 @@ static int protect_policy_file(struct session *session, const char *path, struct
 	return 0;
 }
 
-/* A user's policy that the command could rewrite would be no policy (an agent may have set XDG_CONFIG_HOME). */
-static int refuse_writable_policy(struct session *session, const char *path, struct error *err)
+/* Reads the project's file, the only time in this process, and compares what was read with what the user trusts. */
+static void read_project_file(struct session *session)
 {
-	const char *canonical;
+	struct session_project_file *file = &session->project_file;
+	const struct context *context = &session->context;
+
+	file->path = existing(session, context->project);
+	if (!file->path ||
+	    policy_file_read(NULL, &session->arena, file->path, &file->text, &file->length, &file->error) < 0)
+		return;
+	trust_hash(file->text, file->length, file->content);
+	file->is_trusted = !session->ignores_trust &&
+			   trust_is_recorded(&session->arena, context->state_directory, file->path, file->content);
+}
+
+/* The `read` of struct policy_request: the project's file from memory, others from the disk. */
+static int read_policy(void *self, struct arena *arena, const char *path, char **text, size_t *length, struct error *err)
+{
+	const struct session *session = self;
+	const struct session_project_file *file = &session->project_file;
+
+	if (!file->path || strcmp(path, file->path) != 0)
+		return policy_file_read(NULL, arena, path, text, length, err);
+	if (error_is_set(&file->error)) {
+		*err = file->error;
+		return -1;
+	}
+	*text = file->text;
+	*length = file->length;
+	return 0;
+}
+
+static const char *user_file(struct session *session)
+{
+	return session->options.context_file ? NULL : existing(session, session->context.config_directory);
+}
+
+int session_load(struct session *session, struct error *err)
+{
+	const struct options *options = &session->options;
+	struct policy_request request = { .read = read_policy, .self = session, .command_line = &options->command_line };
+
+	session->diagnostics.arena = &session->arena;
+	if (open_context(session, err) < 0)
+		return -1;
+	request.home = session->context.home;
+	request.user_file = user_file(session);
+	if (options->policy_file) {
+		request.explicit_file = options->policy_file;
+		if (protect_policy_file(session, options->policy_file, err) < 0)
+			return -1;
+	} else if (!options->context_file) {
+		if (trust_judge_place(session->context.state_directory, session->context.project, err) < 0)
+			return -1;
+		read_project_file(session);
+		request.project_file = session->project_file.path;
+		request.project_is_trusted = session->project_file.is_trusted;
+	}
+	return policy_load(&session->arena, &request, &session->policy, &session->diagnostics);
+}
+
+/* A user's policy that the command could rewrite would be no policy (an agent may have set XDG_CONFIG_HOME). */
+static int refuse_writable_policy(struct session *session, struct error *err)
+{
+	const struct context *context = &session->context;
+	const char *path = user_file(session), *canonical;
 	struct verdict verdict;
+
 	if (!path)
 		return 0;
-	if (path_resolve(session->context.fs, &session->arena, path, &canonical, NULL, NULL, err) < 0)
+	if (path_resolve(context->fs, &session->arena, path, &canonical, NULL, NULL, err) < 0)
 		return -1;
 	verdict = plan_check_path(&session->plan, ACCESS_WRITE, canonical, false);
-	if (!verdict.is_allowed && !path_is_within(canonical, session->context.project))
+	if (!verdict.is_allowed && !path_is_within(canonical, context->project) && !trust_is_in_sandbox(canonical))
 		return 0;
 	error_set(err, "the user's policy %s lies where the command could write", path);
 	return error_hint(err, "move it out of the project, or unset XDG_CONFIG_HOME");
 }
 
+/* The same for records of trust. In its usual place the state directory is denied in every run, whatever a rule grants. */
+static int refuse_writable_state(struct session *session, struct error *err)
+{
+	const struct context *context = &session->context;
+	const char *usual = path_join(&session->arena, context->home, ".local/state/berm");
+	const struct plan_grant *grant = plan_grant_for(&session->plan, context->state_directory);
+
+	if (session->options.context_file || strcmp(context->state_directory, usual) == 0 || !grant || grant->kind != GRANT_WRITE)
+		return 0;
+	error_set(err, "the state directory %s lies where the command could write", context->state_directory);
+	return error_hint(err, "unset XDG_STATE_HOME, or name a directory that no sandbox can write");
+}
+
 int session_open(struct session *session, struct error *err)
 {
-	struct policy_request request = {.read = policy_file_read, .command_line = &session->options.command_line};
-	const struct options *options = &session->options;
-
-	session->diagnostics.arena = &session->arena;
-	if (open_context(session, err) < 0)
-		return -1;
-	if (!options->context_file) {
-		request.user_file = existing(session, session->context.config_directory);
-		request.project_file = existing(session, session->context.project);
-	}
-	if (options->policy_file) {
-		request.explicit_file = options->policy_file;
-		if (protect_policy_file(session, options->policy_file, err) < 0)
-			return -1;
-	}
-	if (policy_load(&session->arena, &request, &session->policy, &session->diagnostics) < 0)
+	if (session_load(session, err) < 0)
 		return -1;
 	if (plan_resolve(&session->arena, &session->policy, &session->context, &session->plan, &session->diagnostics) < 0)
 		return -1;
-	return refuse_writable_policy(session, request.user_file, err);
+	if (refuse_writable_state(session, err) < 0)
+		return -1;
+	return refuse_writable_policy(session, err);
 }
 
 void session_close(struct session *session)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `run`, `plan` and `check` share: from the options to a resolved plan. */
+/* What `run`, `plan` and `check` share: from the options to a resolved plan. The project's policy is read once: the bytes that are
+ * parsed are the bytes whose hash was compared with what the user trusts. */
 #ifndef BERM_COMMON_SESSION_H
 #define BERM_COMMON_SESSION_H
 
@@ -8,6 +9,7 @@
 #include "common/options.h"
 #include "common/plan.h"
 #include "common/policy.h"
+#include "common/sha256.h"
 
 struct session {
 	struct arena arena;
@@ -16,10 +18,22 @@ struct session {
 	struct policy policy;
 	struct plan plan;
 	struct diagnostics diagnostics;
+	/* The project's own berm.yml; path NULL if there is none or --policy stands in for it. */
+	struct session_project_file {
+		const char *path; /* canonical, as in trust.h */
+		char *text;
+		size_t length;
+		struct error error; /* set if it could not be read */
+		char content[SHA256_HEX + 1]; /* its hash */
+		bool is_trusted;
+	} project_file;
+	bool ignores_trust; /* `berm trust` asks what the file would open, whatever is recorded */
 };
 
 /* Options already parsed into session->options. -1: either err is set, or session->diagnostics has entries. Does not scan. */
 int session_open(struct session *session, struct error *err);
+/* The first half of it: the context and the policy, no plan. */
+int session_load(struct session *session, struct error *err);
 void session_close(struct session *session);
 
 #endif
