@@ -24,7 +24,8 @@ static const struct subcommand subcommands[] = {
 	{"plan", cmd_plan, "plan", "what the policy means here, before anything runs"},
 	{"check", cmd_check, "check read|write|exec|connect|env X", "one question, answered with the rule"},
 	{"policies", cmd_policies, "policies", "the built-in policies and the language"},
-	{ "trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml opens" },
+	{"trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml opens"},
+	{"state", cmd_state, "state list|reset|path", "private homes: what is kept, and emptying it"},
 	{"version", cmd_version, "version", "the version"},
 	{"help", cmd_help, "help", "this text"},
 };

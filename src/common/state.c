@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -15,7 +16,8 @@
 enum {
 	PRIVATE_MODE = 0700,
 	TMP_MODE = 01777,
-	RACES_MAX = 16, /* a reset may take a directory away between two steps of ours, but not for ever */
+	RACES_MAX = 1000, /* a reset may take a directory away between two steps of ours, but not for ever */
+	RACE_WAIT_NS = 1000000,
 };
 
 const char state_projects[] = "projects";
@@ -129,13 +131,21 @@ int state_open(struct arena *arena, const char *path, bool is_creating, struct e
 
 int state_lock(int directory, bool is_shared)
 {
-	while (flock(directory, is_shared ? LOCK_SH : LOCK_EX | LOCK_NB) < 0) {
+	while (flock(directory, (is_shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
 			return 1;
 		if (errno != EINTR)
 			return -1;
 	}
 	return 0;
+}
+
+bool state_is_in_use(int directory)
+{
+	int locked = state_lock(directory, false);
+	if (locked == 0)
+		flock(directory, LOCK_UN);
+	return locked == 1;
 }
 
 /* For the reader of `berm state list`; the directory's own name holds only a hash. A run does not depend on it. */
@@ -155,7 +165,7 @@ static bool is_in_place(int parent, const char *name, int directory)
 	       named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-/* The class directory, locked. ENOENT in err->number if a reset came between. */
+/* The class directory, locked. ENOENT or EAGAIN in err->number if a reset came between. */
 static int try_class(const struct plan *plan, struct error *err)
 {
 	const struct plan_state *names = &plan->state;
@@ -167,7 +177,8 @@ static int try_class(const struct plan *plan, struct error *err)
 	if (class < 0)
 		return -1;
 	/* Some network file systems have no locks on directories: then a reset refuses, and the run goes on without. */
-	state_lock(class, true);
+	if (state_lock(class, true) == 1)
+		return error_errno(err, EAGAIN, "cannot use %s, which is being reset", names->directory);
 	if (!is_in_place(project, names->grant_class, class))
 		return error_errno(err, ENOENT, "cannot open %s", names->directory);
 	remember_project(project, plan->context.project);
@@ -178,10 +189,12 @@ static int try_class(const struct plan *plan, struct error *err)
 
 static int open_class(const struct plan *plan, struct error *err)
 {
+	const struct timespec moment = { .tv_nsec = RACE_WAIT_NS };
 	for (int tries = 0;; tries++) {
 		int class = try_class(plan, err);
-		if (class >= 0 || err->number != ENOENT || tries == RACES_MAX)
+		if (class >= 0 || (err->number != ENOENT && err->number != EAGAIN) || tries == RACES_MAX)
 			return class;
+		nanosleep(&moment, NULL);
 	}
 }
 

@@ -30,8 +30,10 @@ int state_prepare(const struct plan *plan, struct state *state, struct error *er
 int state_open(struct arena *arena, const char *path, bool is_creating, struct error *err);
 /* One directory below an open one, judged in the same way; `shown` is its path for messages. */
 int state_enter(int parent, const char *name, const char *shown, bool is_creating, struct error *err);
-/* Locks an open class directory: shared, or else exclusive and at once. 0; 1 if somebody else holds it; -1 with errno. */
+/* Locks an open class directory, shared or exclusive, without waiting. 0; 1 if somebody else holds it; -1 with errno. */
 int state_lock(int directory, bool is_shared);
+/* Does a run (or a reset) hold it now? */
+bool state_is_in_use(int directory);
 
 /* The file in a project's directory that says which project it is, and the directory that holds all projects. */
 extern const char state_projects[];
