@@ -139,6 +139,8 @@ static const char *extends_path(struct loader *loader, const struct source *from
 		return name;
 	if (text_starts_with(name, "~/") && loader->request->home)
 		return arena_printf(loader->arena, "%s%s", loader->request->home, name + 1);
+	while (text_starts_with(name, "./"))
+		name += 2;
 	if (!slash)
 		return name;
 	return arena_printf(loader->arena, "%.*s/%s", (int)(slash - from->path), from->path, name);

@@ -3,7 +3,6 @@
  * all errors of a file are found in one go. Reads no file and knows no other layer. */
 #include "common/policy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "common/policy_value.h"
 #include "common/text.h"
 
-enum { KEY_PATH_MAX = 128 };
+enum { KEY_COUNT_MAX = 128, HINTED_VALUE_MAX = 128 };
 
 struct parse {
 	struct document document;
@@ -67,27 +66,38 @@ static void complain_value(struct parse *parse, const struct key *key, const str
 			  err->message);
 }
 
-/* The nearest sibling, or the same name where it does belong. */
-static void complain_unknown(struct parse *parse, const struct key *parent, const struct node *name)
+/* The nearest of the keys that could stand here, or of all keys with is_anywhere; NULL if none is near. */
+static const struct key *nearest_key(const struct key *parent, const char *name, bool is_anywhere)
 {
-	const char *names[KEY_PATH_MAX] = { 0 };
+	const char *names[KEY_COUNT_MAX] = { 0 };
+	const struct key *keys[KEY_COUNT_MAX];
 	const char *nearest;
-	char hint[KEY_PATH_MAX] = "";
 	size_t count = 0;
 
-	for (size_t i = 0; i < policy_key_count && count < KEY_PATH_MAX; i++) {
-		if (is_child(&policy_keys[i], parent))
-			names[count++] = key_name(&policy_keys[i]);
+	for (size_t i = 0; i < policy_key_count && count < KEY_COUNT_MAX; i++) {
+		if (!is_anywhere && !is_child(&policy_keys[i], parent))
+			continue;
+		keys[count] = &policy_keys[i];
+		names[count++] = key_name(&policy_keys[i]);
 	}
-	nearest = text_nearest(name->text, names, count);
+	nearest = text_nearest(name, names, count);
+	for (size_t i = 0; nearest && i < count; i++) {
+		if (names[i] == nearest)
+			return keys[i];
+	}
+	return NULL;
+}
+
+static void complain_unknown(struct parse *parse, const struct key *parent, const struct node *name)
+{
+	const struct key *sibling = nearest_key(parent, name->text, false);
+	const struct key *nearest = sibling ? sibling : nearest_key(parent, name->text, true);
+	const char *hint = NULL;
+
 	if (nearest)
-		snprintf(hint, sizeof hint, "did you mean `%s`?", nearest);
-	for (size_t i = 0; i < policy_key_count && !nearest && !hint[0]; i++) {
-		if (strcmp(key_name(&policy_keys[i]), name->text) == 0)
-			snprintf(hint, sizeof hint, "did you mean `%s`?", policy_keys[i].path);
-	}
-	document_complain(&parse->document, name->line, name->column, hint[0] ? hint : NULL, "unknown key `%s`%s%s%s",
-			  name->text, parent ? " in `" : "", parent ? parent->path : "", parent ? "`" : "");
+		hint = arena_printf(parse->document.arena, "did you mean `%s`?", sibling ? key_name(sibling) : nearest->path);
+	document_complain(&parse->document, name->line, name->column, hint, "unknown key `%s`%s%s%s", name->text,
+			  parent ? " in `" : "", parent ? parent->path : "", parent ? "`" : "");
 }
 
 static const char *shape(const struct node *node)
@@ -103,14 +113,14 @@ static const char *shape(const struct node *node)
 
 static void complain_shape(struct parse *parse, const struct key *key, const struct node *node, const char *expected)
 {
-	char hint[KEY_PATH_MAX + 64] = "";
+	const char *hint = NULL;
 
 	/* What is there is often the one entry of the list that was meant. */
-	if (node->kind == NODE_SCALAR && node->text[0] && strlen(node->text) < KEY_PATH_MAX &&
+	if (node->kind == NODE_SCALAR && node->text[0] && strlen(node->text) < HINTED_VALUE_MAX &&
 	    policy_key_storage(key) == STORAGE_RULES)
-		snprintf(hint, sizeof hint, "write `%s: [\"%s\"]`", key_name(key), node->text);
-	document_complain(&parse->document, node->line, node->column, hint[0] ? hint : NULL, "`%s` must be %s, and this is %s",
-			  key->path, expected, shape(node));
+		hint = arena_printf(parse->document.arena, "write `%s: [\"%s\"]`", key_name(key), node->text);
+	document_complain(&parse->document, node->line, node->column, hint, "`%s` must be %s, and this is %s", key->path,
+			  expected, shape(node));
 }
 
 static void take_list(struct parse *parse, const struct key *key, const struct node *node)

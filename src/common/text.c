@@ -293,7 +293,7 @@ const char *text_nearest(const char *name, const char *const *candidates, size_t
 		distance = edit_distance(name, length, candidates[i], candidate_length);
 		/* `env` for `environment`: the beginning is there, the rest was left out. */
 		if (length >= 3 && candidate_length > length && strncmp(candidates[i], name, length) == 0)
-			distance = minimum(distance, 2);
+			distance = minimum(distance, 1);
 		/* Every letter replaced is no likeness, however short the words are. */
 		if (distance < best_distance && distance < candidate_length && distance < length) {
 			best_distance = distance;
