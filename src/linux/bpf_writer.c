@@ -41,7 +41,7 @@ static bpf_place append_long_jump(struct bpf_writer *writer, bpf_place target)
 static bool is_near(const struct bpf_writer *writer, bpf_place target)
 {
 	/* One helper, for the other target, may still come before the jump itself. */
-	return writer->count + 1 - target <= JUMP_MAX;
+	return writer->count - target <= JUMP_MAX;
 }
 
 /* A place that does the same as target and can be reached by a conditional jump. */

@@ -78,6 +78,29 @@ TEST a_tree_of_many_ranges_reaches_every_target(unsigned count)
 	PASS();
 }
 
+/* Two targets next to each other, at every distance around what a conditional jump can hold: one of them needs a helper, which moves
+ * the jump away from the other. */
+TEST jumps_reach_around_their_limit(unsigned padding)
+{
+	for (unsigned swap = 0; swap < 2; swap++) {
+		struct bpf_writer writer = fresh(CAPACITY);
+		bpf_place ends[2], place;
+
+		for (unsigned i = 0; i < 2; i++)
+			ends[i] = bpf_load(&writer, 0, bpf_return(&writer, 1 + i));
+		place = bpf_return(&writer, 9);
+		for (unsigned i = 0; i < padding; i++)
+			place = bpf_load(&writer, 0, place);
+		place = bpf_jump(&writer, BPF_JEQ, 5, ends[swap], ends[1 - swap]);
+		bpf_load(&writer, offsetof(struct seccomp_data, nr), place);
+		bpf_finish(&writer, program);
+		ASSERT_EQ(NULL, bpf_simulator_refusal(program, writer.count));
+		ASSERT_EQ(1 + swap, run(&writer, 5, 0));
+		ASSERT_EQ(2 - swap, run(&writer, 6, 0));
+	}
+	PASS();
+}
+
 TEST a_program_that_does_not_fit_is_marked(void)
 {
 	struct bpf_writer writer = fresh(10);
@@ -110,9 +133,13 @@ GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
 {
+	static unsigned count, padding; /* outlive greatest's longjmp */
+
 	GREATEST_MAIN_BEGIN();
-	for (unsigned count = 1; count <= 1200; count = count * 3 / 2 + 1)
+	for (count = 1; count <= 1200; count = count * 3 / 2 + 1)
 		RUN_TESTp(a_tree_of_many_ranges_reaches_every_target, count);
+	for (padding = 240; padding < 270; padding++)
+		RUN_TESTp(jumps_reach_around_their_limit, padding);
 	RUN_TEST(a_program_that_does_not_fit_is_marked);
 	RUN_TEST(too_many_returns_are_marked);
 	RUN_TEST(equal_branches_cost_nothing);
