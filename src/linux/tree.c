@@ -14,7 +14,8 @@ int tree_open(int root, const char *path)
 	/* A slash at the start would leave `root`; "" is `root` itself, which openat2 names ".". */
 	while (*path == '/' && root != AT_FDCWD)
 		path++;
-	return sys_openat2(root, *path ? path : ".", O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	/* Without O_NOFOLLOW: with it, and O_PATH, a symlink as the last component would be opened itself. */
+	return sys_openat2(root, *path ? path : ".", O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
 int tree_clone(int fd, bool is_recursive)
