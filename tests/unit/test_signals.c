@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals taken and given back, each case in a child. */
+#include <greatest.h>
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "linux/signals.h"
+#include "unit/scratch.h"
+
+static void set_action(int number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler };
+	sigaction(number, &action, NULL);
+}
+
+static bool has_action(int number, void (*handler)(int))
+{
+	struct sigaction action;
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler == handler;
+}
+
+/* The number of the next signal in a signalfd, 0 if there is none. */
+static int next(int fd, int *code)
+{
+	struct signalfd_siginfo info;
+	if (read(fd, &info, sizeof info) != (ssize_t)sizeof info)
+		return 0;
+	*code = info.ssi_code;
+	return (int)info.ssi_signo;
+}
+
+static int give_back(void *data)
+{
+	struct signal_state saved;
+	struct error err;
+	sigset_t caller, now;
+	(void)data;
+	set_action(SIGCHLD, SIG_IGN);
+	set_action(SIGPIPE, SIG_DFL);
+	sigemptyset(&caller);
+	sigaddset(&caller, SIGUSR2);
+	sigaddset(&caller, SIGPIPE);
+	sigprocmask(SIG_SETMASK, &caller, NULL);
+	EXPECT(signals_take(&saved, &err) >= 0);
+	EXPECT(has_action(SIGCHLD, SIG_DFL)); /* or the kernel would reap init and lose its status */
+	EXPECT(has_action(SIGPIPE, SIG_IGN));
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	EXPECT(sigismember(&now, SIGTERM) && sigismember(&now, SIGINT) && sigismember(&now, SIGRTMAX));
+	EXPECT(!sigismember(&now, SIGSEGV) && !sigismember(&now, SIGTTOU) && !sigismember(&now, SIGCHLD));
+	signals_give_back(&saved);
+	EXPECT(has_action(SIGCHLD, SIG_IGN));
+	EXPECT(has_action(SIGPIPE, SIG_DFL));
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	for (int number = 1; number < NSIG; number++)
+		EXPECT(sigismember(&now, number) == sigismember(&caller, number));
+	return 0;
+}
+
+TEST gives_back_what_the_caller_had(void)
+{
+	ASSERT_EQ(0, scratch_child(give_back, NULL));
+	PASS();
+}
+
+static int queue(void *data)
+{
+	static const int sent[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+				    SIGALRM, SIGTSTP, SIGCONT, SIGIO,	SIGPWR,	 SIGWINCH };
+	struct signal_state saved;
+	struct error err;
+	int fd, code;
+	(void)data;
+	set_action(SIGHUP, SIG_IGN);
+	fd = signals_take(&saved, &err);
+	EXPECT(fd >= 0);
+	EXPECT(saved.is_hangup_ignored);
+	EXPECT(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++) {
+		kill(getpid(), sent[i]);
+		EXPECT(next(fd, &code) == sent[i]);
+		EXPECT(!signals_is_from_terminal(sent[i], code));
+	}
+	EXPECT(next(fd, &code) == 0);
+	return 0;
+}
+
+static int notice_hangup(void *data)
+{
+	struct signal_state saved;
+	struct error err;
+	(void)data;
+	set_action(SIGHUP, SIG_DFL);
+	EXPECT(signals_take(&saved, &err) >= 0);
+	EXPECT(!saved.is_hangup_ignored);
+	return 0;
+}
+
+TEST queues_instead_of_dying(void)
+{
+	ASSERT_EQ(0, scratch_child(queue, NULL));
+	ASSERT_EQ(0, scratch_child(notice_hangup, NULL));
+	PASS();
+}
+
+/* An alarm comes from the kernel, like a key press; it is nobody's key. */
+static int alarm_is_not_a_key(void *data)
+{
+	struct signal_state saved;
+	struct error err;
+	int fd, code = 0;
+	(void)data;
+	fd = signals_take(&saved, &err);
+	EXPECT(fd >= 0);
+	fcntl(fd, F_SETFL, 0);
+	ualarm(1000, 0);
+	EXPECT(next(fd, &code) == SIGALRM);
+	EXPECT(code == SI_KERNEL);
+	EXPECT(!signals_is_from_terminal(SIGALRM, code));
+	EXPECT(signals_is_from_terminal(SIGINT, SI_KERNEL));
+	EXPECT(!signals_is_from_terminal(SIGINT, SI_USER));
+	return 0;
+}
+
+TEST tells_keys_from_alarms(void)
+{
+	ASSERT_EQ(0, scratch_child(alarm_is_not_a_key, NULL));
+	PASS();
+}
+
+static int watch_inside(void *data)
+{
+	struct error err;
+	int fd = signals_watch_inside(&err), code;
+	(void)data;
+	EXPECT(fd >= 0);
+	EXPECT(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	kill(getpid(), SIGTERM);
+	EXPECT(next(fd, &code) == SIGTERM);
+	if (fork() == 0)
+		_exit(0);
+	fcntl(fd, F_SETFL, 0);
+	EXPECT(next(fd, &code) == SIGCHLD);
+	return 0;
+}
+
+TEST watches_children_and_the_group(void)
+{
+	ASSERT_EQ(0, scratch_child(watch_inside, NULL));
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(gives_back_what_the_caller_had);
+	RUN_TEST(queues_instead_of_dying);
+	RUN_TEST(tells_keys_from_alarms);
+	RUN_TEST(watches_children_and_the_group);
+	GREATEST_MAIN_END();
+}
