@@ -184,6 +184,9 @@ static int compile_path(struct draft *draft, const char *text, const char *end, 
 	if (draft->length == 0)
 		draft_slash(draft);
 	draft_finish(draft, pattern);
+	/* The root is always a directory, whatever a caller says. */
+	if (pattern->text[1] == '\0')
+		pattern->is_directory_only = false;
 	return 0;
 }
 
