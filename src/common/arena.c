@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK_SIZE = 16384 };
+/* Small at first, because many arenas are short-lived and hold a line or two; doubling, because a few hold everything. */
+enum { FIRST_BLOCK = 1024, LARGEST_BLOCK = 65536 };
 
 struct arena_block {
 	struct arena_block *next;
@@ -37,7 +38,11 @@ void *arena_alloc(struct arena *arena, size_t size)
 		arena_out_of_memory();
 	size = (size + align - 1) / align * align;
 	if (!block || block->size - block->used < size) {
-		size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		size_t capacity = block ? 2 * block->size : FIRST_BLOCK;
+		if (capacity > LARGEST_BLOCK)
+			capacity = LARGEST_BLOCK;
+		if (capacity < size)
+			capacity = size;
 		block = calloc(1, sizeof *block + capacity);
 		if (!block)
 			arena_out_of_memory();
