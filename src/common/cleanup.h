@@ -42,6 +42,16 @@ static inline int steal_fd(int *fd)
 	return result;
 }
 
+/* For large buffers that a call fills anyway: exempt from the compiler's zeroing of locals. */
+#if defined(__has_attribute)
+#if __has_attribute(uninitialized)
+#define uninitialised __attribute__((uninitialized))
+#endif
+#endif
+#ifndef uninitialised
+#define uninitialised
+#endif
+
 #define autofree __attribute__((cleanup(cleanup_free)))
 #define autoclose __attribute__((cleanup(cleanup_close)))
 #define autofclose __attribute__((cleanup(cleanup_fclose)))
