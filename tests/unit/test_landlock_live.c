@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ruleset in this machine's kernel: each attempt in a child of its own, with the control that it works without Landlock. Older ABIs are faked downwards: a newer kernel takes their rulesets. */
+/* The ruleset in this machine's kernel: each attempt in a child of its own, with the control that it works without Landlock. Older
+ * ABIs are faked downwards: a newer kernel takes their rulesets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
