@@ -96,8 +96,8 @@ static const char *label_add(struct label *label, uint32_t character)
 			return ascii_problem(character);
 	} else if (!unicode_is_idna_valid(character)) {
 		uint32_t lower = unicode_fold(character);
-		/* Full-width letters, the Kelvin sign and their like: never ASCII by another name. */
-		if (lower < 0x80 || !unicode_is_idna_valid(lower))
+		/* The table holds nothing of ASCII: full-width letters, the Kelvin sign and their like never become ASCII here. */
+		if (!unicode_is_idna_valid(lower))
 			return "a character of this host name is not allowed in internationalised names";
 		character = lower;
 	}

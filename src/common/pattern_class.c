@@ -28,9 +28,11 @@ static const char *class_range(const char **at, const char *end, uint32_t *low, 
 {
 	const char *problem = class_member(at, end, low);
 
-	*high = *low;
-	if (problem || end - *at < 2 || (*at)[0] != '-' || (*at)[1] == ']')
+	if (problem)
 		return problem;
+	*high = *low;
+	if (end - *at < 2 || (*at)[0] != '-' || (*at)[1] == ']')
+		return NULL;
 	++*at;
 	problem = class_member(at, end, high);
 	if (!problem && *high < *low)
