@@ -86,8 +86,8 @@ static const char *shown_path(const struct page *page, const char *path)
 static const char *shown_place(const struct page *page, const struct rule *rule)
 {
 	struct arena *arena = page->plan->arena;
-	if (!rule)
-		return "set by berm";
+	if (!rule || !rule->origin.source)
+		return "berm";
 	if (rule->origin.line == 0)
 		return shown(page, rule->origin.source);
 	return shown(page, arena_printf(arena, "%s:%u:%u", rule->origin.source, rule->origin.line, rule->origin.column));
@@ -151,7 +151,6 @@ static void print_head(struct page *page)
 {
 	const struct plan *plan = page->plan;
 	const struct context *context = &plan->context;
-	struct listing sources = { .page = page };
 
 	text_add(page->out, "Project\n");
 	start_line(page, INDENT);
@@ -170,7 +169,6 @@ static void print_head(struct page *page)
 						i + 1 < plan->policy->source_count ? "," : "");
 		text = shown(page, text);
 		put_word(page, text, strlen(text));
-		sources.count++;
 	}
 	end_line(page);
 }
@@ -184,7 +182,7 @@ static void print_guarantee(struct page *page, int number, const struct guarante
 
 	text_add(page->out, "  %-12s %-9s ", guarantee_table[number].name, level);
 	page->indent = page->column = 25;
-	if (strcmp(required, level) != 0)
+	if (!state || state->level < plan->required[number])
 		put_words(page, arena_printf(plan->arena, "(asked for: %s%s) ", required,
 					     plan->accepted_weaker[number] ? ", weaker accepted" : ""));
 	if (state && state->mechanism)
@@ -260,34 +258,39 @@ static void print_matches(struct page *page, const char *title, const struct pla
 		return;
 	text_add(page->out, "  patterns:\n");
 	for (size_t i = 0; i < patterns->count; i++)
-		put_item(page, shown_path(page, patterns->items[i].pattern.text), patterns->items[i].rule);
+		if (i == 0 || patterns->items[i - 1].rule != patterns->items[i].rule)
+			put_item(page, shown(page, patterns->items[i].rule->text), patterns->items[i].rule);
 }
 
-static void print_patterns(struct page *page, const char *title, const struct plan_patterns *patterns)
+/* As written; a pattern that was resolved to a second place is one rule still. */
+static void print_patterns(struct page *page, const char *title, const struct plan_patterns *patterns, enum layer lowest)
 {
 	struct listing listing = { .page = page };
-	if (patterns->count == 0)
-		return;
-	heading(page, title);
-	for (size_t i = 0; i < patterns->count; i++)
-		list_item(&listing, shown_path(page, patterns->items[i].pattern.text), patterns->items[i].rule);
-	list_end(&listing, "");
-}
-
-static void print_place(struct page *page, const char *name, const char *mode, const char *directory)
-{
-	text_add(page->out, "  %-8s %-8s ", name, mode);
-	page->indent = page->column = 20;
-	put_words(page, directory ? arena_printf(page->plan->arena, "kept in %s", shown_path(page, directory)) : "");
-	end_line(page);
+	for (size_t i = 0; i < patterns->count; i++) {
+		const struct rule *rule = patterns->items[i].rule;
+		if ((!page->is_verbose && rule->layer < lowest) || (i > 0 && patterns->items[i - 1].rule == rule))
+			continue;
+		if (listing.count == 0)
+			heading(page, title);
+		list_item(&listing, shown(page, rule->text), rule);
+	}
+	if (listing.count > 0)
+		list_end(&listing, "");
 }
 
 static void print_places(struct page *page)
 {
 	const struct plan *plan = page->plan;
+	bool is_kept = plan->home == HOME_PRIVATE || plan->tmp == TMP_PRIVATE;
 	heading(page, "Home and /tmp of the command");
-	print_place(page, "home", home_mode_names[plan->home], plan->home == HOME_PRIVATE ? plan->state.home : NULL);
-	print_place(page, "tmp", tmp_mode_names[plan->tmp], plan->tmp == TMP_PRIVATE ? plan->state.tmp : NULL);
+	put_item(page, arena_printf(plan->arena, "home %s", home_mode_names[plan->home]), &plan->home_setting.rule);
+	put_item(page, arena_printf(plan->arena, "tmp %s", tmp_mode_names[plan->tmp]), &plan->tmp_setting.rule);
+	start_line(page, INDENT);
+	if (is_kept)
+		put_words(page, arena_printf(plan->arena, "kept in %s", shown_path(page, plan->state.directory)));
+	else
+		put_words(page, "nothing is kept between runs");
+	end_line(page);
 }
 
 static void print_destinations(struct page *page, const char *word, const struct destinations *destinations)
@@ -422,9 +425,9 @@ void plan_print(const struct plan *plan, const struct guarantee_state states[GUA
 	print_grants(&page, "Readable", GRANT_READ, "nothing besides");
 	print_grants(&page, "System, read-only", GRANT_SYSTEM, "nothing");
 	print_matches(&page, "Hidden", &plan->masked, &plan->deny);
-	print_patterns(&page, "Not hidden although a pattern matches", &plan->except);
+	print_patterns(&page, "Not hidden although a pattern matches", &plan->except, LAYER_USER);
 	print_matches(&page, "Protected: readable, never changed", &plan->locked, &plan->protect);
-	print_patterns(&page, "Not searched for hidden names", &plan->prune);
+	print_patterns(&page, "Not searched for hidden names", &plan->prune, LAYER_FLOOR);
 	print_places(&page);
 	print_network(&page);
 	print_reach(&page);

@@ -369,9 +369,12 @@ static void follow_links(struct scan *scan, const struct matches *links, struct 
 	}
 }
 
+/* A rule that stands in a file comes before one that berm made up: it says more. */
 static int compare_rules(const struct rule *a, const struct rule *b)
 {
 	int order = strcmp(a->origin.source, b->origin.source);
+	if ((a->origin.line == 0) != (b->origin.line == 0))
+		return a->origin.line == 0 ? 1 : -1;
 	if (a->layer != b->layer)
 		return a->layer < b->layer ? -1 : 1;
 	if (order)
