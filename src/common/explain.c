@@ -264,6 +264,27 @@ static const struct rule *socket_rule(const struct plan *plan, const char *path)
 	return NULL;
 }
 
+static bool may_create(const struct plan *plan, const char *path)
+{
+	const struct plan_grant *grant = plan_grant_for(plan, path);
+	return grant && grant->kind == GRANT_WRITE && !locking_rule(plan, path, false);
+}
+
+/* At the level `launch` mounts hold what exists; a name that is not there has nothing to mount on. Both verdicts below say what is
+ * enforced, not what is wished for. Seatbelt judges names, so macOS has no such gap. */
+static bool holds_now(const struct plan *plan, const char *path,
+		      const struct rule *(*judge)(const struct plan *plan, const char *path, bool is_directory))
+{
+	const struct filesystem *fs = plan->context.fs;
+	const char *at = path;
+	struct file_info info;
+	if (plan->context.os == OS_MACOS || plan->guard > LEVEL_LAUNCH)
+		return true;
+	while (strcmp(at, "/") != 0 && (fs->inspect(fs, at, &info) < 0 || info.type == FILE_ABSENT))
+		at = path_parent(plan->arena, at);
+	return judge(plan, at, at != path || info.type == FILE_DIRECTORY) != NULL;
+}
+
 struct verdict plan_check_path(const struct plan *plan, enum access access, const char *path, bool is_directory)
 {
 	const struct plan_grant *grant;
@@ -271,15 +292,27 @@ struct verdict plan_check_path(const struct plan *plan, enum access access, cons
 
 	if (strlen(path) >= PATH_BYTES)
 		return no(NULL, "the path is too long");
-	if ((rule = matched_by(&plan->masked, path)) || (rule = plan_denied_by(plan, path, is_directory)))
+	if ((rule = matched_by(&plan->masked, path)))
+		return no(rule, "denied");
+	rule = plan_denied_by(plan, path, is_directory);
+	if (rule && (access != ACCESS_WRITE || holds_now(plan, path, plan_denied_by)))
+		return no(rule, "denied");
+	if (rule && may_create(plan, path))
+		return yes(
+			rule,
+			"a denied name that is not there: the command can create one of its own, hidden from the next run on");
+	if (rule)
 		return no(rule, "denied");
 	if ((rule = socket_rule(plan, path)))
 		return access == ACCESS_EXECUTE ? no(rule, "a socket cannot be executed") : yes(rule, "a socket that is named");
 	grant = plan_grant_for(plan, path);
 	if (!grant)
 		return check_elsewhere(plan, access, path);
-	if (access == ACCESS_WRITE && grant->kind == GRANT_WRITE && (rule = locking_rule(plan, path, is_directory)))
-		return no(rule, "protected: readable, never changed or created");
+	if (access == ACCESS_WRITE && grant->kind == GRANT_WRITE && (rule = locking_rule(plan, path, is_directory))) {
+		if (holds_now(plan, path, locking_rule))
+			return no(rule, "protected: readable, never changed or created");
+		return yes(rule, "protected, but not there: at the level `launch` it can still be created");
+	}
 	return check_grant(plan, grant, access, path);
 }
 
