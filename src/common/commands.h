@@ -15,6 +15,7 @@ int cmd_shell_string(int argc, char **argv); /* berm -c STRING */
 int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_policies(int argc, char **argv);
+int cmd_init(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
 int cmd_version(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct subcommand subcommands[] = {
 	{"plan", cmd_plan, "plan", "what the policy means here, before anything runs"},
 	{"check", cmd_check, "check read|write|exec|connect|env X", "one question, answered with the rule"},
 	{"policies", cmd_policies, "policies", "the built-in policies and the language"},
+	{"init", cmd_init, "init [DIR]", "write a berm.yml that fits the project"},
 	{"trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml opens"},
 	{"state", cmd_state, "state list|reset|path", "private homes: what is kept, and emptying it"},
 	{"version", cmd_version, "version", "the version"},
