@@ -12,7 +12,8 @@
 #include "common/policy_value.h"
 #include "policy_fixture.h"
 
-enum { SUMMARY_MAX = 76 };
+/* The listing's second column, so that a line fits 80. */
+enum { SUMMARY_MAX = 58 };
 
 TEST all_expected_ones_are_there(void)
 {
