@@ -47,7 +47,7 @@ const char *context_system_directory(const char *path);
  *   environment: {LANG: C}
  *   files: [/usr/, /etc/hosts, "/etc/resolv.conf -> ../run/resolv.conf", /Users/ann/src/app/.env]   # trailing slash: directory
  * Parents of listed files exist as directories. A file that needs more is a mapping:
- *   {path: /Users/ann/src/app/.git, text: "gitdir: ...", mode: "0600", uid: 0, links: 2, inode: 7, type: socket} */
+ *   {path: /Users/ann/src/app/.git, text: 'gitdir: ...\n', mode: "0600", uid: 0, links: 2, inode: 7, type: socket} */
 int context_parse(struct arena *arena, const char *source, const char *text, size_t length, struct context *context,
 		  struct error *err);
 

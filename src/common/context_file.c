@@ -223,6 +223,19 @@ static void read_mode(struct reader *reader, const struct node *node, const char
 		*mode = (mode_t)value;
 }
 
+/* The reader of the YAML subset lets no line break through: a `\\n` in the text stands for one. */
+static const char *with_line_breaks(struct arena *arena, const char *text)
+{
+	char *copy = arena_copy(arena, text), *out = copy;
+	for (const char *at = text; *at; at++) {
+		bool is_break = at[0] == '\\' && at[1] == 'n';
+		*out++ = is_break ? '\n' : *at;
+		at += is_break;
+	}
+	*out = '\0';
+	return copy;
+}
+
 static void read_file_key(struct reader *reader, const struct node *key, struct fake_file *file)
 {
 	const char *text = scalar(reader, key->value);
@@ -232,7 +245,7 @@ static void read_file_key(struct reader *reader, const struct node *key, struct 
 	if (strcmp(key->text, "path") == 0) {
 		file->path = clean_path(reader, key->value);
 	} else if (strcmp(key->text, "text") == 0) {
-		file->text = text;
+		file->text = with_line_breaks(reader->document.arena, text);
 	} else if (strcmp(key->text, "type") == 0) {
 		read_type(reader, key->value, text, file);
 	} else if (strcmp(key->text, "mode") == 0) {

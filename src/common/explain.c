@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one evaluator: `check` answers from it, the plan applies it to its own grants, and the scan and the backend enforce what it
- * says. Pure: it looks at the plan and at nothing else. Paths are canonical. */
+ * says. Looks at the plan, and at whether a protected name exists; changes
+ * nothing. Paths are canonical. */
 #include "common/scan.h"
 
 #include <string.h>

@@ -101,7 +101,7 @@ const char *plan_fixture_grant(const struct plan_fixture *fixture, const char *p
 	for (size_t i = 0; i < fixture->plan.grants.count; i++)
 		if (strcmp(fixture->plan.grants.items[i].path, path) == 0)
 			return names[fixture->plan.grants.items[i].kind];
-	return NULL;
+	return "none";
 }
 
 bool plan_fixture_allows(const struct plan_fixture *fixture, enum access access, const char *path)
@@ -124,5 +124,5 @@ const char *plan_fixture_variable(const struct plan_fixture *fixture, const char
 	for (size_t i = 0; i < fixture->plan.environment.count; i++)
 		if (strcmp(fixture->plan.environment.items[i].name, name) == 0)
 			return fixture->plan.environment.items[i].value;
-	return NULL;
+	return "(unset)";
 }

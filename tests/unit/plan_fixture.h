@@ -36,11 +36,12 @@ bool plan_fixture_complained(const struct plan_fixture *fixture, const char *par
 bool plan_fixture_noted(const struct plan_fixture *fixture, enum note_kind kind, const char *part);
 const char *plan_fixture_says(struct plan_fixture *fixture);
 
-/* "write" "read" "system", or NULL if there is no grant of exactly this path. */
+/* "write", "read", "system", or "none" if there is no grant of exactly this path. */
 const char *plan_fixture_grant(const struct plan_fixture *fixture, const char *path);
 bool plan_fixture_allows(const struct plan_fixture *fixture, enum access access, const char *path);
 /* The paths of a list, separated by blanks. */
 const char *plan_fixture_paths(struct plan_fixture *fixture, const struct plan_matches *matches);
+/* The value, or "(unset)". */
 const char *plan_fixture_variable(const struct plan_fixture *fixture, const char *name);
 
 #endif
