@@ -14,6 +14,7 @@ struct page {
 	const struct plan *plan;
 	bool is_verbose;
 	size_t column, indent;
+	size_t reserve; /* columns after a word that must stay free, for a comma */
 };
 
 static size_t width_of(const char *text, size_t length)
@@ -47,7 +48,7 @@ static void put_word(struct page *page, const char *word, size_t length)
 {
 	size_t width = width_of(word, length);
 	bool is_first = page->column == page->indent;
-	if (!is_first && page->column + 1 + width > WIDTH) {
+	if (!is_first && page->column + 1 + width + page->reserve > WIDTH) {
 		end_line(page);
 		start_line(page, page->indent);
 		is_first = true;
@@ -131,7 +132,9 @@ static void list_item(struct listing *listing, const char *item, const struct ru
 		else
 			text_add(page->out, ",");
 		page->column += listing->count > 0;
+		page->reserve = 1;
 		put_word(page, item, strlen(item));
+		page->reserve = 0;
 	}
 	listing->count++;
 }
