@@ -123,6 +123,16 @@ static void put(struct plan *plan, const char *name, const char *value, const st
 	*variable = (struct plan_variable){ .name = name, .value = value, .rule = rule };
 }
 
+void environment_put(struct plan *plan, const char *name, const char *value)
+{
+	put(plan, name, value, NULL);
+}
+
+bool environment_has(struct plan *plan, const char *name)
+{
+	return find(plan, name) != NULL;
+}
+
 static void pass_callers(struct plan *plan)
 {
 	for (char *const *entry = plan->context.environment; *entry; entry++) {
@@ -250,5 +260,6 @@ void build_environment(struct builder *builder)
 	put_own(plan);
 	for (size_t i = 0; i < set->count; i++)
 		put(plan, set->items[i].rule.text, set->items[i].value, &set->items[i].rule);
+	environment_add_git(plan);
 	qsort(plan->environment.items, plan->environment.count, sizeof *plan->environment.items, compare_variables);
 }

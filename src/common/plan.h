@@ -90,6 +90,14 @@ struct plan_note {
 	const struct rule *rule; /* or NULL */
 };
 
+/* A small text that is visible inside, at a path of berm's own. */
+struct plan_document {
+	const char *path;
+	const char *text;
+};
+#define PLAN_DOCUMENTS "/run/berm"
+#define PLAN_GIT_EXCLUDES PLAN_DOCUMENTS "/git-excludes"
+
 /* Where private state of this project lives; chosen by project and grant class, so that a run without grants cannot prepare a
  * run that has them. */
 struct plan_state {
@@ -157,6 +165,11 @@ struct plan {
 	enum level guard; /* what files.guard asks for */
 	enum level required[GUARANTEE_COUNT];
 	bool accepted_weaker[GUARANTEE_COUNT];
+
+	struct plan_documents {
+		struct plan_document *items; /* filled by plan_scan */
+		size_t count;
+	} documents;
 
 	struct plan_notes {
 		struct plan_note *items;

@@ -58,6 +58,13 @@ bool device_is_basic(const char *path);
 void build_environment(struct builder *builder);
 /* The rule of environment.pass that a name falls under, or NULL. */
 const struct rule *environment_passed_by(const struct policy *policy, const char *name);
+/* A variable that berm itself sets; replaces one of that name. */
+void environment_put(struct plan *plan, const char *name, const char *value);
+bool environment_has(struct plan *plan, const char *name);
+/* environment_git.c: git's configuration through the environment. */
+void environment_add_git(struct plan *plan);
+/* plan_documents.c: after the scan. */
+void plan_add_documents(struct plan *plan);
 /* plan_state.c */
 void build_state(struct builder *builder);
 

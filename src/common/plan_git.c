@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "common/git_config.h"
 #include "common/text.h"
 
 enum { POINTER_BYTES = 4096, CONFIG_BYTES = 65536 };
@@ -113,35 +114,6 @@ static const char *worktree_common(const struct checkout *checkout)
 	return common;
 }
 
-static const char *skip_blanks(const char *at)
-{
-	return at + strspn(at, " \t");
-}
-
-/* The value of core.worktree as git writes it: one line `worktree = PATH` in a plain [core] section, at most quoted. */
-static const char *config_worktree(struct arena *arena, char *text)
-{
-	bool is_core = false;
-	char *rest = text, *line;
-	while ((line = strsep(&rest, "\n"))) {
-		const char *at = skip_blanks(line);
-		size_t length;
-		if (*at == '[')
-			is_core = strncmp(at, "[core]", 6) == 0;
-		if (!is_core || strncmp(at, "worktree", 8) != 0)
-			continue;
-		at = skip_blanks(at + 8);
-		if (*at != '=')
-			continue;
-		at = skip_blanks(at + 1);
-		length = strcspn(at, "\r");
-		if (length >= 2 && at[0] == '"' && at[length - 1] == '"')
-			return arena_copy_n(arena, at + 1, length - 2);
-		return arena_copy_n(arena, at, length);
-	}
-	return NULL;
-}
-
 /* A submodule's git directory says in its configuration where its files are. */
 static const char *submodule_directory(const struct checkout *checkout)
 {
@@ -155,7 +127,7 @@ static const char *submodule_directory(const struct checkout *checkout)
 					 path_join(plan->arena, checkout->git_directory, "config"), CONFIG_BYTES, &text,
 					 &length) < 0)
 		return NULL;
-	worktree = config_worktree(plan->arena, text);
+	worktree = strlen(text) == length ? git_config_value(plan->arena, text, "core", "worktree") : NULL;
 	if (!worktree || !worktree[0])
 		return NULL;
 	back = resolve_plain(checkout, checkout->git_directory, worktree, FILE_DIRECTORY, &owner);

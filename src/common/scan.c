@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/plan_build.h"
 #include "common/scan_index.h"
 
 enum { PATH_BYTES = 4096, MATCHES_MAX = 65536 };
@@ -502,6 +503,8 @@ int plan_scan(struct plan *plan, struct error *err)
 		result = hide_root_only(&scan, err);
 	if (result == 0)
 		result = finish(&scan, err);
+	if (result == 0)
+		plan_add_documents(plan);
 	pthread_mutex_destroy(&scan.lock);
 	return result;
 }

@@ -85,7 +85,8 @@ static int confine(struct launch *launch, struct error *err)
 		{ .path = "/dev", .is_writable = true, .is_device = true },
 		{ .path = "/proc", .is_writable = true },
 		{ .path = "/tmp", .is_writable = true },
-		{ .path = plan->context.home, .is_writable = true },
+		{ .path = PLAN_DOCUMENTS },
+		{ .path = plan->context.home, .is_writable = true }, /* last: left out with `home: host` */
 	};
 	size_t count = sizeof extra / sizeof extra[0] - (plan->home == HOME_HOST);
 

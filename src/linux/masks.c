@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Denied, protected and pinned paths, as mounts on what exists now.
  *
- * denied: an empty, mode-000, read-only file or directory lies over it (EACCES). protected: a read-only copy of itself. pinned: a
+ * denied: a mode-000, read-only file or directory lies over it (EACCES); a file has the size and the time of what it hides (and no
+ * content), so that git takes a tracked one for unchanged without opening it. protected: a read-only copy of itself. pinned: a
  * plain copy of itself, because a mount point cannot be renamed or removed, so that no ancestor of the two above can be moved
  * aside and replaced. Targets are opened without following symlinks; a path that changed since the scan ends the launch. */
 #include "linux/view_parts.h"
@@ -16,14 +17,11 @@
 #include "linux/syscalls.h"
 #include "linux/tree.h"
 
-/* Mask sources lie on the root's tmpfs: a source on the targets' own mount makes the kernel's work quadratic. */
-static const char mask_file[] = "/.denied-file", mask_directory[] = "/.denied-directory";
+/* Mask sources lie on the root's tmpfs: a source on the targets' own mount makes the kernel's work quadratic. They are removed
+ * once they are in place; the mounts keep them. */
+static const char mask_directory[] = ".denied", mask_file[] = ".denied-file";
 
 enum cover { COVER_PIN, COVER_LOCK, COVER_MASK };
-
-struct sources {
-	int file, directory;
-};
 
 struct step {
 	const char *path;
@@ -46,19 +44,46 @@ static int cover_with_copy(int target, bool is_read_only)
 	return tree_attach(tree, target);
 }
 
-static int cover_with_mask(int target, const struct sources *sources)
+/* The root is writable for the moment that this takes; the copy must not be, or the owner of the mask could chmod it. */
+static int copy_source(int root, const char *name)
 {
+	autoclose int source = sys_openat2(root, name, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS);
 	autoclose int tree = -1;
-	struct stat info;
-	if (fstat(target, &info) < 0)
+	if (source < 0)
 		return -1;
-	tree = tree_clone(S_ISDIR(info.st_mode) ? sources->directory : sources->file, false);
-	if (tree < 0)
+	tree = tree_clone(source, false);
+	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0)
 		return -1;
-	return tree_attach(tree, target);
+	return steal_fd(&tree);
 }
 
-static int apply_step(int root, const struct step *step, const struct sources *sources, struct error *err)
+static int make_file(int root, const struct stat *hidden)
+{
+	const struct timespec times[2] = { hidden->st_atim, hidden->st_mtim };
+	autoclose int fd = openat(root, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+	/* A size that tmpfs cannot have is not worth failing for. */
+	if (fd < 0 || (ftruncate(fd, hidden->st_size) < 0 && errno != EFBIG) || futimens(fd, times) < 0)
+		return -1;
+	return copy_source(root, mask_file);
+}
+
+static int cover_with_mask(int root, int target)
+{
+	autoclose int tree = -1;
+	struct stat hidden;
+	if (fstat(target, &hidden) < 0)
+		return -1;
+	if (S_ISDIR(hidden.st_mode)) {
+		tree = copy_source(root, mask_directory);
+		return tree < 0 ? -1 : tree_attach(tree, target);
+	}
+	tree = make_file(root, &hidden);
+	if (tree < 0 || tree_attach(tree, target) < 0)
+		return -1;
+	return unlinkat(root, mask_file, 0); /* the mount keeps it */
+}
+
+static int apply_step(int root, const struct step *step, struct error *err)
 {
 	autoclose int target = tree_open(root, step->path);
 	int result;
@@ -71,7 +96,7 @@ static int apply_step(int root, const struct step *step, const struct sources *s
 	if (target < 0)
 		return error_errno(err, errno, "cannot open %s", step->path);
 	if (step->cover == COVER_MASK)
-		result = cover_with_mask(target, sources);
+		result = cover_with_mask(root, target);
 	else
 		result = cover_with_copy(target, step->cover == COVER_LOCK);
 	if (result < 0)
@@ -80,7 +105,7 @@ static int apply_step(int root, const struct step *step, const struct sources *s
 }
 
 /* Three sorted lists, walked as one: a parent always before what lies below it, or its copy would cover the mounts inside. */
-static int apply_all(int root, const struct plan *plan, const struct sources *sources, struct error *err)
+static int apply_all(int root, const struct plan *plan, struct error *err)
 {
 	const struct plan_matches *lists[] = { &plan->pinned, &plan->locked, &plan->masked };
 	size_t at[3] = { 0 };
@@ -95,36 +120,20 @@ static int apply_all(int root, const struct plan *plan, const struct sources *so
 		if (next < 0)
 			return 0;
 		struct step step = { .path = lists[next]->items[at[next]++].path, .cover = (enum cover)next };
-		if (apply_step(root, &step, sources, err) < 0)
+		if (apply_step(root, &step, err) < 0)
 			return -1;
 	}
 }
 
-/* The copies inherit the root's read-only flag, so not even the owner of the mask can chmod it. */
-static int set_root_writable(int root, bool is_writable)
-{
-	struct mount_attributes change = { .set = is_writable ? 0 : ATTR_RDONLY, .clear = is_writable ? ATTR_RDONLY : 0 };
-	return sys_mount_setattr(root, "", AT_EMPTY_PATH, &change);
-}
-
 int masks_apply(int root, const struct plan *plan, struct error *err)
 {
-	autoclose int file = -1, directory = -1;
-	struct sources sources;
-
-	file = view_skeleton(root, mask_file, false);
-	directory = view_skeleton(root, mask_directory, true);
-	if (file < 0 || directory < 0)
+	if (mkdirat(root, mask_directory, 0) < 0)
 		return error_errno(err, errno, "cannot make the masks");
-	if (fchmodat(root, mask_file + 1, 0, 0) < 0 || fchmodat(root, mask_directory + 1, 0, 0) < 0)
-		return error_errno(err, errno, "cannot close the masks");
-	if (set_root_writable(root, false) < 0)
-		return error_errno(err, errno, "cannot make the root read-only");
-	sources = (struct sources){ .file = file, .directory = directory };
-	if (apply_all(root, plan, &sources, err) < 0)
+	if (apply_all(root, plan, err) < 0)
 		return -1;
-	if (set_root_writable(root, true) < 0 || unlinkat(root, mask_file + 1, 0) < 0 ||
-	    unlinkat(root, mask_directory + 1, AT_REMOVEDIR) < 0 || set_root_writable(root, false) < 0)
+	if (unlinkat(root, mask_directory, AT_REMOVEDIR) < 0)
 		return error_errno(err, errno, "cannot put the masks away");
+	if (tree_set(root, ATTR_RDONLY, false) < 0)
+		return error_errno(err, errno, "cannot make the root read-only");
 	return 0;
 }

@@ -272,6 +272,26 @@ static int make_links(const struct view *view, struct error *err)
 	return make_link(view->root, "/var/tmp", "../tmp", err);
 }
 
+static int write_document(int root, const struct plan_document *document, struct error *err)
+{
+	size_t length = strlen(document->text);
+	autoclose int place = view_skeleton(root, document->path, false);
+	autoclose int fd = -1;
+	if (place >= 0)
+		fd = openat(root, document->path + 1, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || write(fd, document->text, length) != (ssize_t)length || fchmod(fd, 0444) < 0)
+		return error_errno(err, errno, "cannot write %s", document->path);
+	return 0;
+}
+
+static int write_documents(const struct view *view, struct error *err)
+{
+	for (size_t i = 0; i < view->plan->documents.count; i++)
+		if (write_document(view->root, &view->plan->documents.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 /* An inherited working directory still points below the new mounts: it must be entered again, by name, from inside. */
 static int move_in(const struct view *view, struct error *err)
 {
@@ -297,7 +317,7 @@ static int build(struct view *view, const struct state *state, struct view_resul
 	view->root = open_root(err);
 	if (view->root < 0)
 		return -1;
-	if (attach_entries(view, err) < 0 || make_links(view, err) < 0)
+	if (attach_entries(view, err) < 0 || make_links(view, err) < 0 || write_documents(view, err) < 0)
 		return -1;
 	if (view_devices_attach(view->root, &devices, err) < 0)
 		return -1;

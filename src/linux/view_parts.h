@@ -21,7 +21,7 @@ int view_devices_attach(int root, const struct view_devices *devices, struct err
 /* view_proc.c. Returns 1 if /proc is there, 0 if the kernel refuses it here, -1. */
 int view_proc_attach(int root, struct error *err);
 
-/* masks.c: pins, locks and masks of the plan, after everything else is attached and the root is read-only. */
+/* masks.c: pins, locks and masks of the plan, after everything else is attached; leaves the root read-only. */
 int masks_apply(int root, const struct plan *plan, struct error *err);
 
 /* Creates an empty file or directory in the skeleton (a tmpfs of ours): parents are made as needed. Returns O_PATH. */
