@@ -72,10 +72,17 @@ static bool next_folded(const char **at, const char *end, uint32_t *character)
 
 static bool next_character(const char **at, const char *end, bool case_fold, uint32_t *character)
 {
-	if (case_fold)
-		return next_folded(at, end, character);
 	if (*at == end)
 		return false;
+	/* Nearly every name is ASCII, and a scan asks about every name of a tree. */
+	if ((unsigned char)**at < 0x80 && (!case_fold || end - *at == 1 || (unsigned char)(*at)[1] < 0x80)) {
+		*character = (unsigned char)*(*at)++;
+		if (case_fold && *character >= 'A' && *character <= 'Z')
+			*character += 'a' - 'A';
+		return true;
+	}
+	if (case_fold)
+		return next_folded(at, end, character);
 	*at += unicode_decode(*at, end, character);
 	return true;
 }
@@ -101,6 +108,18 @@ static bool item_accepts(const char **pattern, const char *end, uint32_t charact
 	return next_character(pattern, end, case_fold, &wanted) && wanted == character;
 }
 
+/* Can a name that ends like this match at all? A pattern that ends in a plain byte decides most names by it, `*.pem` for one. */
+static bool last_byte_agrees(struct component pattern, struct component name, bool case_fold)
+{
+	char wanted, last;
+
+	if (case_fold || component_is_none(pattern) || component_is_none(name))
+		return true;
+	wanted = pattern.end[-1];
+	last = name.end[-1];
+	return wanted == last || wanted == '*' || wanted == '?' || wanted == ']';
+}
+
 /* A component against a name, with metacharacters. */
 static bool glob_matches(struct component pattern, struct component name, bool case_fold)
 {
@@ -108,6 +127,8 @@ static bool glob_matches(struct component pattern, struct component name, bool c
 	const char *after_star = NULL, *star_text = NULL;
 	uint32_t character;
 
+	if (!last_byte_agrees(pattern, name, case_fold))
+		return false;
 	for (;;) {
 		if (at != pattern.end && *at == '*') {
 			after_star = ++at;
@@ -158,12 +179,16 @@ static bool component_matches(const struct pattern *pattern, struct component wa
 
 static struct component last_component(const char *text)
 {
-	struct component last = { .end = text + strlen(text) };
+	const char *slash = strrchr(text, '/');
+	struct component last = { .start = slash ? slash + 1 : text };
 
+	last.end = last.start + strlen(last.start);
+	if (!component_is_none(last))
+		return last;
+	/* The root, or a trailing slash that no canonical path has. */
 	while (last.end != text && last.end[-1] == '/')
 		last.end--;
-	last.start = last.end;
-	while (last.start != text && last.start[-1] != '/')
+	for (last.start = last.end; last.start != text && last.start[-1] != '/';)
 		last.start--;
 	return last;
 }
@@ -211,10 +236,12 @@ bool pattern_matches_base(const struct pattern *pattern, const char *name, bool 
 
 bool pattern_matches(const struct pattern *pattern, const char *path, bool is_directory, bool case_fold)
 {
-	struct component name = last_component(path), wanted = last_component(pattern->text);
+	struct component name, wanted;
 
 	if (pattern->is_directory_only && !is_directory)
 		return false;
+	name = last_component(path);
+	wanted = last_component(pattern->text);
 	if (component_is_none(name) || component_is_none(wanted))
 		return component_is_none(name) && component_is_none(wanted);
 	/* Most paths differ in their last component: ask there first. */
