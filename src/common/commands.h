@@ -18,6 +18,7 @@ int cmd_policies(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
+int cmd_completions(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 /* cmd_words.c: a subcommand with at most one word beside its options, in any order. *word is NULL if there is none. */

@@ -6,44 +6,66 @@
 #include "common/backend.h"
 #include "common/commands.h"
 #include "common/descriptors.h"
+#include "common/subcommands.h"
 #include "common/text.h"
 #include "version.h"
 
-struct subcommand {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *usage;
-	const char *help;
-};
-
 static int cmd_help(int argc, char **argv);
 
-static const struct subcommand subcommands[] = {
-	{"run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox"},
-	{"-c", cmd_shell_string, "-c STRING", "run a shell command line in the sandbox"},
-	{"plan", cmd_plan, "plan", "what the policy means here, before anything runs"},
-	{"check", cmd_check, "check read|write|exec|connect|env X", "one question, answered with the rule"},
-	{"policies", cmd_policies, "policies", "the built-in policies and the language"},
-	{"init", cmd_init, "init [DIR]", "write a berm.yml that fits the project"},
-	{"trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml opens"},
-	{"state", cmd_state, "state list|reset|path", "private homes: what is kept, and emptying it"},
-	{"version", cmd_version, "version", "the version"},
-	{"help", cmd_help, "help", "this text"},
+static const struct subcommand_word check_words[] = {
+	{ "read", COMMAND_CHECK, OPERAND_FILE },    { "write", COMMAND_CHECK, OPERAND_FILE },
+	{ "exec", COMMAND_CHECK, OPERAND_FILE },    { "connect", COMMAND_CHECK, OPERAND_NONE },
+	{ "env", COMMAND_CHECK, OPERAND_VARIABLE }, { 0 },
 };
 
-enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
+static const struct subcommand_word state_words[] = {
+	{ "list", COMMAND_STATE, OPERAND_NONE },
+	{ "reset", COMMAND_STATE, OPERAND_DIRECTORY },
+	{ "path", COMMAND_STATE_PATH, OPERAND_DIRECTORY },
+	{ 0 },
+};
+
+static const struct subcommand_word shell_words[] = {
+	{ "bash", 0, OPERAND_NONE },
+	{ "zsh", 0, OPERAND_NONE },
+	{ "fish", 0, OPERAND_NONE },
+	{ 0 },
+};
+
+const struct subcommand subcommand_table[] = {
+	{ "run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox", .options = COMMAND_RUN,
+	  .operand = OPERAND_COMMAND },
+	{ "-c", cmd_shell_string, "-c STRING", "run a shell command line in the sandbox", .options = 0 },
+	{ "plan", cmd_plan, "plan", "what the policy means here, before anything runs", .options = COMMAND_PLAN },
+	{ "check", cmd_check, "check read|write|exec|connect|env X", "one question, answered with the rule",
+	  .options = COMMAND_CHECK, .words = check_words },
+	{ "policies", cmd_policies, "policies", "the built-in policies and the language", .options = COMMAND_POLICIES },
+	{ "init", cmd_init, "init [DIR]", "write a berm.yml that fits the project", .options = COMMAND_INIT,
+	  .operand = OPERAND_DIRECTORY },
+	{ "trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml opens", .options = COMMAND_TRUST,
+	  .operand = OPERAND_DIRECTORY },
+	{ "state", cmd_state, "state list|reset|path", "private homes: what is kept, and emptying it", .words = state_words },
+	{ "version", cmd_version, "version", "the version", .options = 0 },
+	{ "help", cmd_help, "help", "this text", .options = 0 },
+	{ "completions", cmd_completions, "completions bash|zsh|fish", NULL, .words = shell_words },
+};
+
+enum { SUBCOMMAND_COUNT = sizeof subcommand_table / sizeof subcommand_table[0] };
+
+const size_t subcommand_count = SUBCOMMAND_COUNT;
 
 static void add_usage(struct text *out)
 {
 	text_add(out, "berm runs one command behind a wall made of what the operating system has.\n\n");
 	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-		text_add(out, "  berm %-37s %s\n", subcommands[i].usage, subcommands[i].help);
+		if (subcommand_table[i].help)
+			text_add(out, "  berm %-37s %s\n", subcommand_table[i].usage, subcommand_table[i].help);
 	text_add(out, "\n`berm run --help` and so on say more. Manual: man berm, man 5 berm-policy.\n");
 }
 
 static int cmd_help(int argc, char **argv)
 {
-	struct text out = {0};
+	struct text out = { 0 };
 	(void)argc;
 	(void)argv;
 	add_usage(&out);
@@ -63,10 +85,10 @@ int cmd_version(int argc, char **argv)
 static int unknown(const char *word)
 {
 	const char *names[SUBCOMMAND_COUNT];
-	struct error err = {0};
+	struct error err = { 0 };
 	const char *nearest;
 	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-		names[i] = subcommands[i].name;
+		names[i] = subcommand_table[i].name;
 	nearest = text_nearest(word, names, SUBCOMMAND_COUNT);
 	error_set(&err, "no such subcommand: %s", word);
 	if (nearest)
@@ -78,7 +100,7 @@ static int unknown(const char *word)
 /* A result that could not be written is a failure: `berm plan --json > /dev/full`. */
 static int flush(int status)
 {
-	struct error err = {0};
+	struct error err = { 0 };
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
 	error_set(&err, "cannot write the output");
@@ -88,11 +110,11 @@ static int flush(int status)
 
 int main(int argc, char **argv)
 {
-	struct error err = {0};
+	struct error err = { 0 };
 	if (descriptors_secure_stdio(&err) < 0)
 		return report_error(&err);
 	if (argc < 2) {
-		struct text out = {0};
+		struct text out = { 0 };
 		add_usage(&out);
 		fputs(out.data, stderr);
 		text_free(&out);
@@ -103,7 +125,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return flush(cmd_version(argc, argv));
 	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-		if (strcmp(argv[1], subcommands[i].name) == 0)
-			return flush(subcommands[i].run(argc - 1, argv + 1));
+		if (strcmp(argv[1], subcommand_table[i].name) == 0)
+			return flush(subcommand_table[i].run(argc - 1, argv + 1));
 	return unknown(argv[1]);
 }

@@ -55,13 +55,13 @@ static const struct option_row option_table[] = {
 	{OPTION_DENY, "deny", 0, "PATTERN,...", POLICY_COMMANDS, "also denied"},
 	{OPTION_ENV, "env", 0, "NAME[=VALUE]", POLICY_COMMANDS, "pass or set an environment variable"},
 	{OPTION_STRICT, "strict", 0, NULL, POLICY_COMMANDS, "files.guard: strict"},
-	{OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "NAME", POLICY_COMMANDS, "run although this guarantee is weaker here"},
+	{OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "GUARANTEE", POLICY_COMMANDS, "run although this guarantee is weaker here"},
 	{OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN, "keep this open file descriptor"},
 	{OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing"},
 	{OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs"},
 	{OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system"},
 	{OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE"},
-	{OPTION_SHOW, "show", 0, "NAME", COMMAND_POLICIES, "print one built-in policy"},
+	{OPTION_SHOW, "show", 0, "POLICY", COMMAND_POLICIES, "print one built-in policy"},
 	{OPTION_SCHEMA, "schema", 0, NULL, COMMAND_POLICIES, "print the JSON Schema of policy files"},
 	{OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language"},
 	{ OPTION_LIST, "list", 0, NULL, COMMAND_TRUST, "list what is trusted" },
@@ -353,4 +353,13 @@ void options_help(enum command command, struct text *out)
 		text_add(out, "  %-29s %s\n", left.data, row->help);
 		text_free(&left);
 	}
+}
+
+bool options_at(size_t index, struct option_info *info)
+{
+	if (index >= OPTION_TABLE_COUNT)
+		return false;
+	const struct option_row *row = &option_table[index];
+	*info = (struct option_info){ row->name, row->letter, row->argument, row->commands, row->help };
+	return true;
 }

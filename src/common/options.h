@@ -31,7 +31,7 @@ struct options {
 	const char *policy_file; /* --policy=FILE */
 	const char *context_file; /* --context=FILE */
 	const char *os; /* --os=linux|macos */
-	const char *show; /* policies --show=NAME */
+	const char *show; /* policies --show=POLICY */
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
 	bool is_yes; /* --yes: no question is asked */
 	bool wants_list, wants_revoke; /* trust */
@@ -49,5 +49,16 @@ int options_parse(struct arena *arena, enum command command, int argc, char **ar
 struct text;
 /* The option lines of one subcommand's help. */
 void options_help(enum command command, struct text *out);
+
+/* One row of the table, for the shell completions. */
+struct option_info {
+	const char *name;
+	char letter; /* 0 if it has none */
+	const char *argument; /* NULL: takes none; in brackets: optional */
+	unsigned commands;
+	const char *help;
+};
+/* The index-th, in the order of the help; false past the last. */
+bool options_at(size_t index, struct option_info *info);
 
 #endif
