@@ -117,6 +117,12 @@ static void complain_byte(struct document *document, const char *at, size_t size
 		document_complain(document, line, column, NULL, "control or invisible character U+%04X", (unsigned)character);
 }
 
+/* Most of every file: nothing to look at closely. */
+static bool is_printable_ascii(char c)
+{
+	return c >= 0x20 && c < 0x7f;
+}
+
 /* Columns count characters, as libyaml's do. */
 static void examine_bytes(struct document *document)
 {
@@ -125,8 +131,16 @@ static void examine_bytes(struct document *document)
 
 	while (at < document->length && !document_is_full(document)) {
 		uint32_t character = 0;
-		size_t size = text_decode(document->text + at, document->length - at, &character);
-		char following = at + 1 < document->length ? document->text[at + 1] : '\0';
+		size_t size;
+		char following;
+
+		if (is_printable_ascii(document->text[at])) {
+			at++;
+			column++;
+			continue;
+		}
+		size = text_decode(document->text + at, document->length - at, &character);
+		following = at + 1 < document->length ? document->text[at + 1] : '\0';
 		if (size == 0 || is_forbidden(character, following))
 			complain_byte(document, document->text + at, size, character, line, column);
 		column++;
@@ -237,10 +251,14 @@ static void refuse_decoration(struct reader *reader, const yaml_event_t *event, 
 static bool is_clean(const char *text, size_t length)
 {
 	while (length > 0) {
-		uint32_t character = 0;
-		size_t size = text_decode(text, length, &character);
-		if (size == 0 || text_is_deceptive(character))
-			return false;
+		uint32_t character;
+		size_t size = 1;
+
+		if (!is_printable_ascii(*text)) {
+			size = text_decode(text, length, &character);
+			if (size == 0 || text_is_deceptive(character))
+				return false;
+		}
 		text += size;
 		length -= size;
 	}
@@ -451,15 +469,19 @@ static bool is_number(const char *text)
 
 const char *document_plain_type(const char *text)
 {
-	static const char *const booleans[] = { "true", "false", "yes", "no", "on", "off", "y", "n" };
+	static const struct {
+		const char *word, *type;
+	} words[] = {
+		{ "", "null" },		  { "~", "null" },	  { "null", "null" },	 { "true", "a boolean" },
+		{ "false", "a boolean" }, { "yes", "a boolean" }, { "no", "a boolean" }, { "on", "a boolean" },
+		{ "off", "a boolean" },	  { "y", "a boolean" },	  { "n", "a boolean" },	 { ".inf", "a number" },
+		{ ".nan", "a number" },
+	};
 
-	if (text[0] == '\0' || strcmp(text, "~") == 0 || strcasecmp(text, "null") == 0)
-		return "null";
-	for (size_t i = 0; i < sizeof booleans / sizeof booleans[0]; i++) {
-		if (strcasecmp(text, booleans[i]) == 0)
-			return "a boolean";
+	/* None of the words is longer than `false`. */
+	for (size_t i = 0; strnlen(text, 6) < 6 && i < sizeof words / sizeof words[0]; i++) {
+		if (strcasecmp(text, words[i].word) == 0)
+			return words[i].type;
 	}
-	if (is_number(text) || strcasecmp(text, ".inf") == 0 || strcasecmp(text, ".nan") == 0)
-		return "a number";
-	return NULL;
+	return is_number(text) ? "a number" : NULL;
 }

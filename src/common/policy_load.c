@@ -291,14 +291,14 @@ static int judge_command_line(struct loader *loader, const struct policy *policy
 		struct error err, shown;
 
 		for (size_t j = 0; j < rules->count; j++) {
-			if (policy_value_check(key, rules->items[j].text, false, NULL, &err) == 0)
+			if (policy_value_check(loader->arena, key, rules->items[j].text, false, NULL, &err) == 0)
 				continue;
 			error_set(&shown, "`%s`: %s", key->path, err.message);
 			if (err.hint[0])
 				error_hint(&shown, "%s", err.hint);
 			status = complain_error(loader, rules->items[j].origin.source, &shown);
 		}
-		if (setting->is_set && policy_value_check(key, setting->rule.text, false, NULL, &err) < 0) {
+		if (setting->is_set && policy_value_check(loader->arena, key, setting->rule.text, false, NULL, &err) < 0) {
 			error_set(&shown, "`%s`: %s", key->path, err.message);
 			status = complain_error(loader, setting->rule.origin.source, &shown);
 		}

@@ -138,7 +138,7 @@ static void take_list(struct parse *parse, const struct key *key, const struct n
 		if (item->kind != NODE_SCALAR)
 			document_complain(&parse->document, item->line, item->column, NULL,
 					  "`%s`: an entry must be a single value, and this is %s", key->path, shape(item));
-		else if (policy_value_check(key, item->text, item->is_plain, NULL, &err) < 0)
+		else if (policy_value_check(parse->document.arena, key, item->text, item->is_plain, NULL, &err) < 0)
 			complain_value(parse, key, item, &err);
 		else
 			*arena_push(parse->document.arena, rules) = make_rule(parse, key, item);
@@ -154,7 +154,7 @@ static void take_setting(struct parse *parse, const struct key *key, const struc
 		complain_shape(parse, key, node, "a single value");
 		return;
 	}
-	if (policy_value_check(key, node->text, node->is_plain, &setting->value, &err) < 0) {
+	if (policy_value_check(parse->document.arena, key, node->text, node->is_plain, &setting->value, &err) < 0) {
 		complain_value(parse, key, node, &err);
 		return;
 	}
@@ -199,7 +199,8 @@ static void take_assignments(struct parse *parse, const struct key *key, const s
 		} else if (name->value->kind != NODE_SCALAR) {
 			document_complain(&parse->document, name->value->line, name->value->column, NULL,
 					  "`%s`: a value must be text, and this is %s", key->path, shape(name->value));
-		} else if (policy_value_check(key, name->value->text, name->value->is_plain, NULL, &err) < 0) {
+		} else if (policy_value_check(parse->document.arena, key, name->value->text, name->value->is_plain, NULL,
+					      &err) < 0) {
 			complain_value(parse, key, name->value, &err);
 		} else {
 			struct assignment *assignment = arena_push(parse->document.arena, assignments);
@@ -215,7 +216,7 @@ static void take_version(struct parse *parse, const struct key *key, const struc
 
 	if (node->kind != NODE_SCALAR)
 		complain_shape(parse, key, node, "a number");
-	else if (policy_value_check(key, node->text, node->is_plain, NULL, &err) < 0)
+	else if (policy_value_check(parse->document.arena, key, node->text, node->is_plain, NULL, &err) < 0)
 		complain_value(parse, key, node, &err);
 }
 

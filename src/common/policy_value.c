@@ -122,29 +122,20 @@ static int check_path(const char *text, struct error *err)
 }
 
 /* Compiled with stand-ins for the home and the project, which the parser does not know. */
-static int check_pattern(const char *text, struct error *err)
+static int check_pattern(struct arena *arena, const char *text, struct error *err)
 {
-	struct arena scratch = { 0 };
 	struct pattern pattern;
 	const char *rest;
-	int status = check_beginning(text, &rest, err);
 
-	if (status == 0) {
-		const char *expanded = rest == text ? text : arena_printf(&scratch, "/home%s", rest);
-		status = pattern_compile(&scratch, expanded, "/project", &pattern, err);
-	}
-	arena_free(&scratch);
-	return status;
+	if (check_beginning(text, &rest, err) < 0)
+		return -1;
+	return pattern_compile(arena, rest == text ? text : arena_printf(arena, "/home%s", rest), "/project", &pattern, err);
 }
 
-static int check_destination(const char *text, struct error *err)
+static int check_destination(struct arena *arena, const char *text, struct error *err)
 {
-	struct arena scratch = { 0 };
 	struct destination destination;
-	int status = destination_parse(&scratch, text, &destination, err);
-
-	arena_free(&scratch);
-	return status;
+	return destination_parse(arena, text, &destination, err);
 }
 
 static bool parse_port(const char *text, size_t length, uint64_t *port)
@@ -324,7 +315,8 @@ static int check_version(const char *text, bool is_plain, uint64_t *value, struc
 	return 0;
 }
 
-static int check_text(const struct key *key, const char *text, bool is_plain, uint64_t *value, struct error *err)
+static int check_text(struct arena *arena, const struct key *key, const char *text, bool is_plain, uint64_t *value,
+		      struct error *err)
 {
 	bool is_path = key->kind == KEY_PATHS || key->kind == KEY_PATTERNS;
 
@@ -336,11 +328,11 @@ static int check_text(const struct key *key, const char *text, bool is_plain, ui
 	if (key->kind == KEY_PATHS)
 		return check_path(text, err);
 	if (key->kind == KEY_PATTERNS)
-		return check_pattern(text, err);
+		return check_pattern(arena, text, err);
 	if (key->kind == KEY_VARIABLES)
 		return check_variable_pattern(text, err);
 	if (key->kind == KEY_DESTINATIONS)
-		return check_destination(text, err);
+		return check_destination(arena, text, err);
 	if (key->kind == KEY_DEVICES)
 		return check_device(key, text, err);
 	if (key->kind == KEY_NAMES && key->choices)
@@ -348,7 +340,8 @@ static int check_text(const struct key *key, const char *text, bool is_plain, ui
 	return 0;
 }
 
-int policy_value_check(const struct key *key, const char *text, bool is_plain, uint64_t *value, struct error *err)
+int policy_value_check(struct arena *arena, const struct key *key, const char *text, bool is_plain, uint64_t *value,
+		       struct error *err)
 {
 	uint64_t ignored;
 
@@ -380,7 +373,7 @@ int policy_value_check(const struct key *key, const char *text, bool is_plain, u
 	case KEY_DESTINATIONS:
 	case KEY_NAME:
 	case KEY_DEVICES:
-		return check_text(key, text, is_plain, value, err);
+		return check_text(arena, key, text, is_plain, value, err);
 	case KEY_RESERVED:
 		break;
 	}

@@ -10,8 +10,9 @@
 #include "common/policy.h"
 
 /* `text` is one scalar: a whole value, or one entry of a list. is_plain says that it was written without quotes, so that YAML has
- * an opinion on its type. *value gets the number for keys that have one. -1 with a clause in err that fits after "`key`: ". */
-int policy_value_check(const struct key *key, const char *text, bool is_plain, uint64_t *value, struct error *err);
+ * an opinion on its type. The arena takes what has to be built on the way. *value gets the number for keys that have one. -1 with a clause in err that fits after "`key`: ". */
+int policy_value_check(struct arena *arena, const struct key *key, const char *text, bool is_plain, uint64_t *value,
+		       struct error *err);
 /* The name of an environment variable, without wildcards; what environment.set takes as a key. */
 bool policy_value_is_variable(const char *name);
 /* The choice of this name, or NULL. */

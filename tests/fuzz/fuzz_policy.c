@@ -40,7 +40,7 @@ static void judge_rule(const struct rule *rule, const struct key *key, enum laye
 }
 
 /* Whatever was taken is well-formed by the key's own judgement, and nothing unbuilt was taken. */
-static void judge_policy(const struct policy *policy, enum layer layer)
+static void judge_policy(struct arena *arena, const struct policy *policy, enum layer layer)
 {
 	struct error err;
 
@@ -54,7 +54,7 @@ static void judge_policy(const struct policy *policy, enum layer layer)
 			PROPERTY(rules->count == 0 || !(key->flags & KEY_UNBUILT));
 			for (size_t j = 0; j < rules->count; j++) {
 				judge_rule(&rules->items[j], key, layer);
-				PROPERTY(policy_value_check(key, rules->items[j].text, false, NULL, &err) == 0);
+				PROPERTY(policy_value_check(arena, key, rules->items[j].text, false, NULL, &err) == 0);
 			}
 		} else if (policy_key_storage(key) == STORAGE_SETTING) {
 			const struct setting *setting = field;
@@ -76,7 +76,7 @@ static int parse(const struct input *input, enum layer layer)
 
 	judge_diagnostics(&diagnostics, status);
 	if (status == 0)
-		judge_policy(&policy, layer);
+		judge_policy(&arena, &policy, layer);
 	arena_free(&arena);
 	return status;
 }
