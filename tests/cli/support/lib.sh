@@ -1,0 +1,172 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the scripts in tests/cli share: a scratch project, running a command bare and inside, expectations that are
+# counted. A script sources this, expects things, and ends with `finish`. It must work as root and as any user.
+set -uo pipefail
+
+# Signals that the caller ignores (SIGINT and SIGQUIT in a background job) cannot be reset by a shell.
+if [ -z "${BERM_CLI_SIGNALS:-}" ]; then
+	exec env --default-signal BERM_CLI_SIGNALS=default bash "$0" "$@" </dev/null
+fi
+
+: "${BERM:?the path of the program under test}"
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/berm-cli.XXXXXX")
+project=$scratch/project
+# State and configuration of the person who runs the tests are left alone.
+export XDG_STATE_HOME=$scratch/state XDG_CONFIG_HOME=$scratch/config
+unset NO_COLOR BERM_POLICY
+mkdir "$project"
+cd "$project" || exit 1
+
+good=0
+bad=0
+
+clean_up() {
+	cd /
+	chmod -R u+rwX "$scratch" 2>/dev/null
+	rm -rf "$scratch"
+}
+trap clean_up EXIT
+
+pass() {
+	good=$((good + 1))
+}
+
+# fail NAME [DETAIL]
+fail() {
+	bad=$((bad + 1))
+	printf 'FAIL %s\n' "$1"
+	if [ -n "${2:-}" ]; then
+		printf '%s\n' "$2" | head -c 2000 | sed 's/^/     /' | cat -v
+	fi
+}
+
+finish() {
+	echo "$good expectations held, $bad did not"
+	[ "$bad" -eq 0 ]
+	exit
+}
+
+# expect NAME COMMAND...: the command succeeds.
+expect() {
+	local name=$1
+	shift
+	if "$@" >"$scratch/expect.log" 2>&1; then
+		pass
+	else
+		fail "$name" "not true: $* $(cat "$scratch/expect.log")"
+	fi
+}
+
+# expect_equal NAME WANTED GOT
+expect_equal() {
+	if [ "$2" = "$3" ]; then
+		pass
+	else
+		fail "$1" "wanted: $2
+got:    $3"
+	fi
+}
+
+# expect_contains NAME PART TEXT
+expect_contains() {
+	case $3 in
+	*"$2"*) pass ;;
+	*) fail "$1" "no \"$2\" in: $3" ;;
+	esac
+}
+
+# run COMMAND...: status, output and errors of any command, in $status, $out and $err. Output without its last newlines;
+# the exact bytes are in $scratch/out and $scratch/err.
+run() {
+	status=0
+	timeout --foreground 30 "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+	out=$(tr -d '\0' <"$scratch/out")
+	err=$(tr -d '\0' <"$scratch/err")
+}
+
+# expect_status NAME WANTED COMMAND...
+expect_status() {
+	local name=$1 wanted=$2
+	shift 2
+	run "$@"
+	if [ "$status" = "$wanted" ]; then
+		pass
+	else
+		fail "$name" "wanted status $wanted, got $status
+stdout: $out
+stderr: $err"
+	fi
+}
+
+# expect_output NAME WANTED COMMAND...: this output, nothing on stderr, status 0.
+expect_output() {
+	local name=$1 wanted=$2
+	shift 2
+	run "$@"
+	if [ "$status" = 0 ] && [ "$out" = "$wanted" ] && [ -z "$err" ]; then
+		pass
+	else
+		fail "$name" "wanted: $wanted
+got:    $out
+stderr: $err
+status: $status"
+	fi
+}
+
+# same NAME COMMAND...: bare and inside give the same bytes on stdout and stderr and the same status. BERM_OPTIONS (an array)
+# goes to `berm run`.
+BERM_OPTIONS=()
+same() {
+	local name=$1 bare_status=0 inside_status=0
+	shift
+	"$@" >"$scratch/bare.out" 2>"$scratch/bare.err" || bare_status=$?
+	"$BERM" run "${BERM_OPTIONS[@]}" -- "$@" >"$scratch/inside.out" 2>"$scratch/inside.err" || inside_status=$?
+	if [ "$bare_status" = "$inside_status" ] && cmp -s "$scratch/bare.out" "$scratch/inside.out" &&
+		cmp -s "$scratch/bare.err" "$scratch/inside.err"; then
+		pass
+	else
+		fail "$name" "status bare $bare_status, inside $inside_status
+$(diff -a "$scratch/bare.out" "$scratch/inside.out" | head -n 10)
+$(diff -a "$scratch/bare.err" "$scratch/inside.err" | head -n 10)"
+	fi
+}
+
+# until_true COMMAND...: at most five seconds.
+until_true() {
+	local i
+	for ((i = 0; i < 250; i++)); do
+		if "$@" 2>/dev/null; then
+			return 0
+		fi
+		sleep 0.02
+	done
+	return 1
+}
+
+# is_alive PID: exists and is no zombie.
+is_alive() {
+	case $(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null) in
+	'' | Z | X) return 1 ;;
+	esac
+}
+
+# Processes of anybody whose command line contains a word, as their pids; this script's own are not counted.
+with_word() {
+	local directory
+	for directory in /proc/[0-9]*; do
+		case ${directory#/proc/} in
+		"$$" | "$BASHPID") continue ;;
+		esac
+		if tr '\0' ' ' 2>/dev/null <"$directory/cmdline" | grep -qF -- "$1"; then
+			echo "${directory#/proc/}"
+		fi
+	done
+}
+
+# Where the machine has no user namespaces there is nothing to compare.
+if ! "$BERM" run -- true 2>"$scratch/err"; then
+	echo "berm does not run here: $(head -n 1 "$scratch/err")"
+	exit 77
+fi
