@@ -35,6 +35,18 @@ static int prepare(struct launch *launch, const struct run_request *request, str
 	return 0;
 }
 
+/* Is this file of the host in the view? Then it was found inside too, and what is missing is what it needs to run. */
+static bool is_shown(const struct plan *plan, const char *path)
+{
+	const char *directory = plan->context.working_directory ? plan->context.working_directory : plan->context.project;
+	struct error ignored;
+	const char *canonical;
+	if (path_resolve(plan->context.fs, plan->arena, path_absolute(plan->arena, directory, path), &canonical, NULL, NULL,
+			 &ignored) < 0)
+		return false;
+	return plan_check_path(plan, ACCESS_EXECUTE, canonical, false).is_allowed;
+}
+
 /* The words of a command that could not be executed; the number came from inside. */
 static void explain_not_executed(const struct plan *plan, const char *name, struct run_result *result)
 {
@@ -43,11 +55,19 @@ static void explain_not_executed(const struct plan *plan, const char *name, stru
 	const char *host = command_on_host(plan, name);
 	if (number == 0)
 		return;
-	if (result->exit_code == EXIT_NOT_FOUND)
-		error_set(ended, "%s: command not found", name);
-	else
+	if (result->exit_code != EXIT_NOT_FOUND) {
 		error_errno(ended, number, "cannot execute %s", name);
-	if (host && result->exit_code == EXIT_NOT_FOUND)
+		return;
+	}
+	error_set(ended, "%s: command not found", name);
+	if (host && is_shown(plan, host) && !strchr(name, '/'))
+		error_hint(
+			ended,
+			"%s is visible inside, but PATH does not lead there: the command could change it; name it by its path",
+			host);
+	else if (host && is_shown(plan, host))
+		error_hint(ended, "%s is there, but the interpreter that its first line names, or its loader, is not", host);
+	else if (host)
 		error_hint(ended,
 			   "%s is on this machine, but the policy does not show it; add its directory to files.read, or use "
 			   "--allow-read=DIR",
