@@ -51,7 +51,7 @@ static const char engine[] = "\n"
 			     "		end\n"
 			     "		set -e words[1]\n"
 			     "	end\n"
-			     "	complete -C \"$words\"\n"
+			     "	complete --do-complete=\"$words\"\n"
 			     "end\n"
 			     "\n";
 
