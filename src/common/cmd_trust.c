@@ -38,9 +38,9 @@ static int print_help(void)
 static int refuse_inside(struct error *err)
 {
 	const char *mark = getenv("BERM");
-	if (!mark || !mark[0])
+	if (!mark || strcmp(mark, "1") != 0)
 		return 0;
-	error_set(err, "this is a sandbox (BERM=%s), and trust cannot be given from inside", mark);
+	error_set(err, "this is a sandbox (BERM=1), and trust cannot be given from inside");
 	return error_hint(err, "run it in your own terminal");
 }
 

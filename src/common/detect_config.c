@@ -124,7 +124,7 @@ static void scan_toml(struct lines *lines)
 
 	if (lines->depth > 0) {
 		measure_toml(lines, line);
-		visit(lines, line);
+		visit(lines, trim(line));
 		return;
 	}
 	if (line[0] == '\0' || line[0] == '#')

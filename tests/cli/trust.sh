@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A hostile project policy changes nothing until it is trusted, the plan names every line of it, and trust is for
+# exactly the bytes that were shown.
+. "$(dirname "$0")/support/lib.sh"
+
+home=$(getent passwd "$(id -u)" | cut -d: -f6)
+export AWS_SECRET_ACCESS_KEY=hostile-secret
+echo env-secret >.env
+mkdir "$scratch/outside"
+echo outside-secret >"$scratch/outside/file"
+
+hostile() {
+	cat >berm.yml <<-END
+	version: 1
+	files: {read: [~/.ssh, "$scratch/outside"], except: ["**/.env"]}
+	network: all
+	environment: {pass: [AWS_SECRET_ACCESS_KEY], set: {INJECTED: "from the project"}}
+	END
+}
+
+# closed NAME: nothing that the hostile policy asks for is there.
+closed() {
+	expect_status "$1: the file outside" 1 "$BERM" run -- cat "$scratch/outside/file"
+	expect_status "$1: .env" 1 "$BERM" run -- cat .env
+	expect_status "$1: the variable" 1 "$BERM" run -- printenv AWS_SECRET_ACCESS_KEY
+	expect_status "$1: the assignment" 1 "$BERM" run -- printenv INJECTED
+	expect_status "$1: the network" 1 "$BERM" check connect example.org:443
+	expect_status "$1: ~/.ssh" 1 "$BERM" check read "$home/.ssh/id_rsa"
+}
+
+# Control: all of this works without berm.
+expect_output "control: the file outside" outside-secret cat "$scratch/outside/file"
+expect_output "control: .env" env-secret cat .env
+expect_output "control: the variable" hostile-secret printenv AWS_SECRET_ACCESS_KEY
+
+hostile
+closed untrusted
+run "$BERM" plan
+for line in 'files.read: ~/.ssh' "files.read: $scratch/outside" 'files.except: **/.env' 'network: all' \
+	'environment.pass: AWS_SECRET_ACCESS_KEY' 'environment.set: INJECTED'; do
+	joined=$(tr -s ' \n' '  ' <"$scratch/out")
+	expect_contains "the plan lists $line" "$line" "$joined"
+done
+expect_contains "with its place" "berm.yml:2:16" "$out"
+expect_contains "and the command that accepts it" "berm trust" "$out"
+
+# Asking without a terminal is no yes.
+expect_status "without a terminal it is refused" 125 "$BERM" trust
+expect_contains "which says how" --yes "$err"
+for line in 'files.read: ~/.ssh' 'files.except: **/.env' 'network: all' 'environment.pass: AWS_SECRET_ACCESS_KEY' \
+	'environment.set: INJECTED=from the project' 'berm.yml:3:10'; do
+	expect_contains "it shows $line" "$line" "$out"
+done
+closed "after a refusal"
+expect "nothing was recorded" test ! -e "$XDG_STATE_HOME/berm/trust"
+
+# answer WORD: what a person at a terminal types after the question is there.
+answer() {
+	local answer=$1
+	shift
+	mkfifo "$scratch/keys"
+	timeout 20 script -qefc "$*" "$scratch/screen" <"$scratch/keys" >/dev/null 2>&1 &
+	local pid=$!
+	exec 7>"$scratch/keys"
+	rm "$scratch/keys"
+	until_true grep -q 'y/N' "$scratch/screen"
+	sleep 0.3
+	echo "$answer" >&7
+	status=0
+	wait "$pid" || status=$?
+	exec 7>&-
+}
+
+if command -v script >/dev/null; then
+	answer n "$BERM" trust
+	expect_equal "a no" 1 "$status"
+	answer '' "$BERM" trust
+	expect_equal "an empty answer is a no" 1 "$status"
+	closed "after a no"
+	answer y "$BERM" trust
+	expect_equal "a yes" 0 "$status"
+	expect_output "a yes counts" outside-secret "$BERM" run -- cat "$scratch/outside/file"
+	expect_status "taken back" 0 "$BERM" trust --revoke
+	closed "taken back"
+else
+	echo "the program script is missing: questions on a terminal are not tested"
+fi
+
+# From inside it cannot be given: not with the mark, not without it.
+expect_status "inside" 125 "$BERM" run --allow-read="$BERM" -- "$BERM" trust --yes
+expect_contains "inside: why" sandbox "$err"
+run "$BERM" run --allow-read="$BERM" -- env -u BERM "$BERM" trust --yes
+run "$BERM" run --allow-read="$BERM" -- env -u BERM XDG_STATE_HOME="$XDG_STATE_HOME" "$BERM" trust --yes
+closed "after trying from inside"
+
+expect_status "trust" 0 "$BERM" trust --yes
+expect_output "trusted: the file outside" outside-secret "$BERM" run -- cat "$scratch/outside/file"
+expect_output "trusted: .env" env-secret "$BERM" run -- cat .env
+expect_output "trusted: the variable" hostile-secret "$BERM" run -- printenv AWS_SECRET_ACCESS_KEY
+expect_output "trusted: the assignment" "from the project" "$BERM" run -- printenv INJECTED
+expect_status "trusted: the network" 0 "$BERM" check connect example.org:443
+expect_status "trusted: the floor stays" 1 "$BERM" check read "$home/.ssh/id_rsa"
+run "$BERM" plan
+case $out in
+*"is ignored"*) fail "trusted: nothing is ignored" "$out" ;;
+*) pass ;;
+esac
+expect_status "trusted again" 0 "$BERM" trust
+expect_contains "trusted again: nothing to do" already "$out"
+run "$BERM" trust --list
+expect_contains "the list" "$project/berm.yml" "$out"
+expect_contains "the list: it matches" trusted "$out"
+
+# The record is out of reach inside.
+expect_status "the records: control" 0 ls "$XDG_STATE_HOME/berm/trust"
+expect_status "the records are not there inside" 2 "$BERM" run -- ls "$XDG_STATE_HOME/berm/trust"
+
+# Any other content is untrusted; the same again is trusted.
+cp berm.yml "$scratch/trusted.yml"
+echo '#' >>berm.yml
+closed changed
+run "$BERM" trust --list
+expect_contains "the list: changed" changed "$out"
+cp "$scratch/trusted.yml" berm.yml
+expect_output "the same bytes are trusted" outside-secret "$BERM" run -- cat "$scratch/outside/file"
+
+# The same content elsewhere is not.
+mkdir "$scratch/copy"
+cp berm.yml .env "$scratch/copy"
+(
+	cd "$scratch/copy" || exit 1
+	"$BERM" run -- cat "$scratch/outside/file" >/dev/null 2>&1
+)
+expect_equal "another path" 1 $?
+cp -r "$project" "$scratch/aside"
+
+# A link, or a file that others can write, is refused whole, trusted content or not.
+mv berm.yml real.yml
+ln -s real.yml berm.yml
+expect_status "a link is refused" 125 "$BERM" run -- true
+expect_contains "a link: why" "symbolic link" "$err"
+expect_status "a link cannot be trusted" 125 "$BERM" trust --yes
+rm berm.yml
+mv real.yml berm.yml
+chmod o+w berm.yml
+expect_status "writable by others is refused" 125 "$BERM" run -- true
+expect_status "writable by others cannot be trusted" 125 "$BERM" trust --yes
+chmod o-w berm.yml
+expect_output "and good again" outside-secret "$BERM" run -- cat "$scratch/outside/file"
+
+# A state directory that a command could have made is not believed.
+mkdir -p state
+cp -r "$XDG_STATE_HOME/berm" state/berm
+chmod -R go-rwx state
+expect_status "in the project" 125 env XDG_STATE_HOME="$project/state" "$BERM" run -- true
+expect_contains "in the project: why" state "$err"
+private=$("$BERM" state path | sed -n 's/^home //p')
+"$BERM" run -- true
+mkdir -p "$private/planted" && cp -r "$XDG_STATE_HOME/berm/trust" "$private/planted" && mkdir "$private/planted/berm" &&
+	mv "$private/planted/trust" "$private/planted/berm" && chmod -R go-rwx "$private/planted"
+expect_status "in a private home" 125 env XDG_STATE_HOME="$private/planted" "$BERM" run -- true
+mv "$XDG_STATE_HOME/berm" "$XDG_STATE_HOME/berm.real"
+ln -s berm.real "$XDG_STATE_HOME/berm"
+expect_status "a linked state directory" 125 "$BERM" run -- true
+rm "$XDG_STATE_HOME/berm"
+mv "$XDG_STATE_HOME/berm.real" "$XDG_STATE_HOME/berm"
+expect_output "the real one" outside-secret "$BERM" run -- cat "$scratch/outside/file"
+rm -rf state
+
+# A project that is gone can still be revoked.
+mv "$project" "$project.gone"
+cd "$scratch" || exit 1
+run "$BERM" trust --list
+expect_contains "gone" gone "$out"
+expect_status "revoked by name" 0 "$BERM" trust --revoke "$project"
+expect_status "revoked twice" 1 "$BERM" trust --revoke "$project"
+mv "$project.gone" "$project"
+cd "$project" || exit 1
+closed "revoked"
+
+# What only takes away needs no trust and counts at once.
+printf 'version: 1\nfiles: {deny: [notes]}\nhome: empty\n' >berm.yml
+echo text >notes
+expect_output "control: the notes" text cat notes
+expect_status "a deny counts untrusted" 1 "$BERM" run -- cat notes
+expect_status "and there is nothing to trust" 0 "$BERM" trust
+expect_contains "which it says" "opens nothing" "$out"
+
+# Words.
+expect_status "unknown option" 125 "$BERM" trust --yess
+expect_status "too many words" 125 "$BERM" trust a b
+expect_status "contradiction" 125 "$BERM" trust --list --revoke
+expect_status "help" 0 "$BERM" trust --help
+rm berm.yml
+expect_status "no policy" 125 "$BERM" trust --yes
+
+finish
