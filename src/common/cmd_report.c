@@ -34,7 +34,7 @@ static void add_indented(struct text *out, const char *lines)
 
 int report_error(const struct error *err)
 {
-	struct text out = {0};
+	struct text out = { 0 };
 	text_add(&out, "%sberm:", report_colour(stderr, "1;31"));
 	text_add(&out, "%s ", report_colour(stderr, NULL));
 	text_add_visible(&out, err->message, strlen(err->message));
@@ -45,13 +45,22 @@ int report_error(const struct error *err)
 	return EXIT_REFUSED;
 }
 
-/* The column counts bytes; the caret stands under the character that starts there. */
+/* Columns count characters. What is shown escaped (a tab is four columns wide then) moves the caret along. */
 static void add_caret(struct text *out, const char *line, unsigned column)
 {
 	text_add(out, "    ");
-	for (unsigned i = 1; i < column && line[i - 1]; i++)
-		if (((unsigned char)line[i - 1] & 0xc0) != 0x80)
-			text_add(out, line[i - 1] == '\t' ? "\t" : " ");
+	for (unsigned at = 1; at < column && *line; at++) {
+		struct text shown = { 0 };
+		size_t length = 1, width = 0;
+		while (((unsigned char)line[length] & 0xc0) == 0x80)
+			length++;
+		text_add_visible(&shown, line, length);
+		for (size_t i = 0; i < shown.length; i++)
+			width += ((unsigned char)shown.data[i] & 0xc0) != 0x80;
+		text_add(out, "%*s", (int)width, "");
+		text_free(&shown);
+		line += length;
+	}
 	text_add(out, "%s^", report_colour(stderr, "1;32"));
 	text_add(out, "%s\n", report_colour(stderr, NULL));
 }
@@ -78,7 +87,7 @@ static void add_diagnostic(struct text *out, const struct diagnostic *diagnostic
 
 int report_diagnostics(const struct diagnostics *diagnostics)
 {
-	struct text out = {0};
+	struct text out = { 0 };
 	for (size_t i = 0; i < diagnostics->count; i++)
 		add_diagnostic(&out, &diagnostics->items[i]);
 	text_add(&out, "berm: %zu error%s in the policy; nothing was run\n", diagnostics->count,

@@ -13,7 +13,7 @@ static const char policy_name[] = "berm.yml";
 static int open_context(struct session *session, struct error *err)
 {
 	const struct options *options = &session->options;
-	struct context_request request = {.project = options->project};
+	struct context_request request = { .project = options->project };
 	char *text;
 	size_t length;
 
@@ -44,22 +44,6 @@ static const char *existing(struct session *session, const char *directory)
 	return path;
 }
 
-/* The policy file in use is protected inside, wherever it lies. */
-static int protect_policy_file(struct session *session, const char *path, struct error *err)
-{
-	const struct context *context = &session->context;
-	const char *absolute = path_absolute(&session->arena, context->working_directory ? context->working_directory : "/", path);
-	const char *canonical;
-	struct rule *rule;
-
-	if (path_resolve(filesystem_host(), &session->arena, absolute, &canonical, NULL, NULL, err) < 0)
-		return -1;
-	rule = arena_push(&session->arena, &session->options.command_line.files.protect);
-	*rule = (struct rule){.key = "files.protect", .text = canonical, .layer = LAYER_COMMAND_LINE};
-	rule->origin.source = "command line";
-	return 0;
-}
-
 /* Reads the project's file, the only time in this process, and compares what was read with what the user trusts. */
 static void read_project_file(struct session *session)
 {
@@ -67,8 +51,7 @@ static void read_project_file(struct session *session)
 	const struct context *context = &session->context;
 
 	file->path = existing(session, context->project);
-	if (!file->path ||
-	    policy_file_read(NULL, &session->arena, file->path, &file->text, &file->length, &file->error) < 0)
+	if (!file->path || policy_file_read(NULL, &session->arena, file->path, &file->text, &file->length, &file->error) < 0)
 		return;
 	trust_hash(file->text, file->length, file->content);
 	file->is_trusted = !session->ignores_trust &&
@@ -109,8 +92,6 @@ int session_load(struct session *session, struct error *err)
 	request.user_file = user_file(session);
 	if (options->policy_file) {
 		request.explicit_file = options->policy_file;
-		if (protect_policy_file(session, options->policy_file, err) < 0)
-			return -1;
 	} else if (!options->context_file) {
 		if (trust_judge_place(session->context.state_directory, session->context.project, err) < 0)
 			return -1;
@@ -146,7 +127,8 @@ static int refuse_writable_state(struct session *session, struct error *err)
 	const char *usual = path_join(&session->arena, context->home, ".local/state/berm");
 	const struct plan_grant *grant = plan_grant_for(&session->plan, context->state_directory);
 
-	if (session->options.context_file || strcmp(context->state_directory, usual) == 0 || !grant || grant->kind != GRANT_WRITE)
+	if (session->options.context_file || strcmp(context->state_directory, usual) == 0 || !grant ||
+	    grant->kind != GRANT_WRITE)
 		return 0;
 	error_set(err, "the state directory %s lies where the command could write", context->state_directory);
 	return error_hint(err, "unset XDG_STATE_HOME, or name a directory that no sandbox can write");
