@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What `cmake --install` puts below the prefix, besides the program and its man pages.
+
+# The program writes its own completions, from its own tables; one for another machine cannot be asked here.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+	message(STATUS "Cross-compiling: no shell completions (`berm completions bash|zsh|fish` prints them)")
+elseif(TARGET berm AND NOT BERM_FUZZ)
+	set(completions "${CMAKE_CURRENT_BINARY_DIR}/completions")
+	file(MAKE_DIRECTORY "${completions}")
+	foreach(shell IN ITEMS bash zsh fish)
+		add_custom_command(
+			OUTPUT "${completions}/${shell}"
+			COMMAND berm completions ${shell} > "${completions}/${shell}"
+			DEPENDS berm
+			COMMENT ""
+			VERBATIM)
+	endforeach()
+	add_custom_target(berm_completions ALL
+		DEPENDS "${completions}/bash" "${completions}/zsh" "${completions}/fish")
+	install(FILES "${completions}/bash"
+		DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME berm)
+	install(FILES "${completions}/zsh"
+		DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" RENAME _berm)
+	install(FILES "${completions}/fish"
+		DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" RENAME berm.fish)
+endif()
+
+install(FILES policies/berm.schema.json DESTINATION "${CMAKE_INSTALL_DATADIR}/berm")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+	# Not into /etc: whether a profile is loaded is the administrator's decision. The file says how.
+	install(FILES packaging/apparmor/berm DESTINATION "${CMAKE_INSTALL_DATADIR}/berm/apparmor")
+endif()
