@@ -87,6 +87,8 @@ static bool is_exempt(const struct plan *plan, const struct pattern *pattern, co
  * itself can qualify. It opts out of what was matched, not of something below it: a hidden directory is hidden whole. */
 static bool is_excepted(const struct plan *plan, const struct rule *denied_by, const char *prefix, bool is_directory)
 {
+	if (denied_by == &rule_state)
+		return false;
 	for (size_t i = 0; i < plan->except.count; i++) {
 		const struct plan_pattern *item = &plan->except.items[i];
 		bool reaches = denied_by->layer == LAYER_FLOOR ? item->rule->layer == LAYER_FLOOR

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *format_message(struct arena *arena, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static const char *format_message(struct arena *arena, const char *format,
+									va_list arguments)
 {
 	char buffer[ERROR_MESSAGE_MAX];
 	vsnprintf(buffer, sizeof buffer, format, arguments);

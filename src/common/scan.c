@@ -154,12 +154,13 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 		record(scan, type == FILE_SYMLINK ? &scan->denied_links : &scan->masked, path, type, finding.denied_by);
 		return WALK_SKIP;
 	}
+	/* A grant inside this one is searched, or not, by its own kind. */
+	if ((is_directory || finding.protected_by) && scan->has_inner_grants && join(path, directory, name) &&
+	    is_grant(scan->plan, path))
+		return WALK_SKIP;
 	if (finding.protected_by)
 		record(scan, type == FILE_SYMLINK ? &scan->protected_links : &scan->locked, path, type, finding.protected_by);
 	if (!is_directory)
-		return WALK_SKIP;
-	/* A grant inside this one is searched, or not, by its own kind. */
-	if (scan->has_inner_grants && join(path, directory, name) && is_grant(scan->plan, path))
 		return WALK_SKIP;
 	if (finding.is_pruned) {
 		record_unsearched(scan, path, scan->root->kind == GRANT_WRITE);
