@@ -22,8 +22,8 @@ void arena_free(struct arena *arena);
 _Noreturn void arena_out_of_memory(void);
 
 /* Appends one zeroed element to a { T *items; size_t count; } vector of the arena and returns its address. */
-#define arena_push(arena, vector)                                                                                      \
-	((vector)->items = arena_push_grow((arena), (vector)->items, (vector)->count, sizeof *(vector)->items),        \
+#define arena_push(arena, vector)                                                                                              \
+	((vector)->items = arena_push_grow((arena), (vector)->items, (vector)->count, sizeof *(vector)->items),                \
 	 &(vector)->items[(vector)->count++])
 void *arena_push_grow(struct arena *arena, void *items, size_t count, size_t size);
 

@@ -35,8 +35,8 @@ struct filesystem {
 	 * by a `..`. visit may be called from several threads at once. Unreadable directories are passed over silently: what
 	 * berm's user cannot read the command cannot read either. -1 only if the walk itself failed (memory, threads). */
 	int (*walk)(const struct filesystem *fs, const char *root,
-		    enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type), void *self,
-		    struct error *err);
+		    enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type),
+		    void *self, struct error *err);
 	bool is_case_insensitive;
 	void *self;
 };

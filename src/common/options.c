@@ -2,6 +2,7 @@
 /* Options from one table. Names are matched by full length: a prefix is never taken for an option. Never prints. */
 #include "common/options.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -47,30 +48,32 @@ struct option_row {
 enum { POLICY_COMMANDS = COMMAND_RUN | COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE_PATH };
 
 static const struct option_row option_table[] = {
-	{OPTION_PROJECT, "project", 0, "DIR", POLICY_COMMANDS, "the project (default: nearest berm.yml or .git)"},
-	{OPTION_POLICY, "policy", 0, "FILE", POLICY_COMMANDS, "this policy instead of the project's berm.yml"},
-	{OPTION_ALLOW_READ, "allow-read", 0, "PATH,...", POLICY_COMMANDS, "also readable"},
-	{OPTION_ALLOW_WRITE, "allow-write", 0, "PATH,...", POLICY_COMMANDS, "also writable"},
-	{OPTION_ALLOW_NET, "allow-net", 0, "[HOST:PORT,...]", POLICY_COMMANDS, "allow these destinations (all without a value)"},
-	{OPTION_DENY, "deny", 0, "PATTERN,...", POLICY_COMMANDS, "also denied"},
-	{OPTION_ENV, "env", 0, "NAME[=VALUE]", POLICY_COMMANDS, "pass or set an environment variable"},
-	{OPTION_STRICT, "strict", 0, NULL, POLICY_COMMANDS, "files.guard: strict"},
-	{OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "GUARANTEE", POLICY_COMMANDS, "run although this guarantee is weaker here"},
-	{OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN, "keep this open file descriptor"},
-	{OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing"},
-	{OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs"},
-	{OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system"},
-	{OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE"},
-	{OPTION_SHOW, "show", 0, "POLICY", COMMAND_POLICIES, "print one built-in policy"},
-	{OPTION_SCHEMA, "schema", 0, NULL, COMMAND_POLICIES, "print the JSON Schema of policy files"},
-	{OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language"},
+	{ OPTION_PROJECT, "project", 0, "DIR", POLICY_COMMANDS, "the project (default: nearest berm.yml or .git)" },
+	{ OPTION_POLICY, "policy", 0, "FILE", POLICY_COMMANDS, "this policy instead of the project's berm.yml" },
+	{ OPTION_ALLOW_READ, "allow-read", 0, "PATH,...", POLICY_COMMANDS, "also readable" },
+	{ OPTION_ALLOW_WRITE, "allow-write", 0, "PATH,...", POLICY_COMMANDS, "also writable" },
+	{ OPTION_ALLOW_NET, "allow-net", 0, "[HOST:PORT,...]", POLICY_COMMANDS,
+	  "allow these destinations (all without a value)" },
+	{ OPTION_DENY, "deny", 0, "PATTERN,...", POLICY_COMMANDS, "also denied" },
+	{ OPTION_ENV, "env", 0, "NAME[=VALUE]", POLICY_COMMANDS, "pass or set an environment variable" },
+	{ OPTION_STRICT, "strict", 0, NULL, POLICY_COMMANDS, "files.guard: strict" },
+	{ OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "GUARANTEE", POLICY_COMMANDS,
+	  "run although this guarantee is weaker here" },
+	{ OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN, "keep this open file descriptor" },
+	{ OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing" },
+	{ OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs" },
+	{ OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system" },
+	{ OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE" },
+	{ OPTION_SHOW, "show", 0, "POLICY", COMMAND_POLICIES, "print one built-in policy" },
+	{ OPTION_SCHEMA, "schema", 0, NULL, COMMAND_POLICIES, "print the JSON Schema of policy files" },
+	{ OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language" },
 	{ OPTION_LIST, "list", 0, NULL, COMMAND_TRUST, "list what is trusted" },
 	{ OPTION_REVOKE, "revoke", 0, NULL, COMMAND_TRUST, "take the trust back" },
 	{ OPTION_PRINT, "print", 0, NULL, COMMAND_INIT, "print the policy, write nothing" },
 	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
 	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
-	{OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS, "say more"},
-	{OPTION_HELP, "help", 'h', NULL, ~0u, "this text"},
+	{ OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS, "say more" },
+	{ OPTION_HELP, "help", 'h', NULL, ~0u, "this text" },
 };
 
 enum { OPTION_TABLE_COUNT = sizeof option_table / sizeof option_table[0] };
@@ -80,7 +83,7 @@ static struct rule command_line_rule(struct arena *arena, const char *key, const
 	return (struct rule){
 		.key = key,
 		.text = arena_copy_n(arena, text, length),
-		.origin = {.source = "command line"},
+		.origin = { .source = "command line" },
 		.layer = LAYER_COMMAND_LINE,
 	};
 }
@@ -90,6 +93,7 @@ static int add_list(struct arena *arena, struct rules *rules, const char *key, c
 		    struct error *err)
 {
 	const char *part = value;
+	assert(value);
 	for (;;) {
 		size_t length = strcspn(part, ",");
 		if (length == 0)
@@ -135,6 +139,7 @@ static bool is_variable_name(const char *name, size_t length)
 static int take_env(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	struct policy *policy = &options->command_line;
+	assert(value);
 	size_t length = strcspn(value, "=");
 	if (!is_variable_name(value, length) || (value[length] == '=' && memchr(value, '*', length)))
 		return error_set(err, "--env=%s: not a variable name", value);
@@ -151,6 +156,7 @@ static int take_env(struct arena *arena, struct options *options, const char *va
 static int take_weaker(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	enum guarantee guarantee;
+	assert(value);
 	if (!guarantee_parse(value, &guarantee)) {
 		error_set(err, "--accept-weaker=%s: no such guarantee", value);
 		for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
@@ -189,6 +195,7 @@ static int take_fd(struct options *options, const char *value, struct error *err
 	return 0;
 }
 
+/* `value` is NULL only for an option whose argument is none or in brackets; options_parse sees to that, the asserts say it. */
 static int take(struct arena *arena, const struct option_row *row, const char *value, struct options *options,
 		struct error *err)
 {
@@ -224,6 +231,7 @@ static int take(struct arena *arena, const struct option_row *row, const char *v
 		options->wants_json = true;
 		return 0;
 	case OPTION_OS:
+		assert(value);
 		if (strcmp(value, "linux") != 0 && strcmp(value, "macos") != 0)
 			return error_set(err, "--os=%s: linux or macos", value);
 		options->os = value;
@@ -340,7 +348,7 @@ void options_help(enum command command, struct text *out)
 {
 	for (size_t i = 0; i < OPTION_TABLE_COUNT; i++) {
 		const struct option_row *row = &option_table[i];
-		struct text left = {0};
+		struct text left = { 0 };
 		if (!(row->commands & command))
 			continue;
 		if (row->letter)

@@ -108,6 +108,11 @@ struct plan_state {
 	const char *grant_class; /* "offline", or a hash of network and socket grants */
 };
 
+struct plan_port {
+	uint16_t low, high;
+	const struct rule *rule;
+};
+
 struct plan {
 	struct arena *arena;
 	const struct policy *policy;
@@ -122,7 +127,7 @@ struct plan {
 	struct plan_patterns lifted; /* exact write entries of trusted layers: protect does not apply there */
 	struct plan_matches masked; /* denied and there now */
 	struct plan_matches locked; /* protected and there now */
-	struct plan_matches pinned; /* directories from a locked or masked item up to its writable root: cannot be renamed away */
+	struct plan_matches pinned; /* directories from a locked or masked item up to its writable root: never renamed away */
 	uint64_t scanned_directories, scanned_files;
 
 	enum home_mode home;
@@ -135,10 +140,7 @@ struct plan {
 		const struct rule *rule;
 		struct destinations allow, deny;
 		struct plan_ports {
-			struct plan_port {
-				uint16_t low, high;
-				const struct rule *rule;
-			} *items;
+			struct plan_port *items;
 			size_t count;
 		} local;
 		struct plan_published {
@@ -209,7 +211,8 @@ const struct rule *plan_protected_by(const struct plan *plan, const char *path, 
 /* plan_print.c, plan_json.c */
 struct text;
 struct guarantee_state;
-void plan_print(const struct plan *plan, const struct guarantee_state states[GUARANTEE_COUNT], bool is_verbose, struct text *out);
+void plan_print(const struct plan *plan, const struct guarantee_state states[GUARANTEE_COUNT], bool is_verbose,
+		struct text *out);
 void plan_json(const struct plan *plan, const struct guarantee_state states[GUARANTEE_COUNT], struct text *out);
 
 #endif

@@ -66,6 +66,13 @@ enum limit {
 	LIMIT_COUNT
 };
 
+struct policy_source {
+	const char *path; /* NULL for built-in ones */
+	const char *shown;
+	enum layer layer;
+	bool is_trusted;
+};
+
 struct policy {
 	struct {
 		struct rules system; /* read-only software trees: not scanned, relative deny patterns do not apply there */
@@ -101,12 +108,7 @@ struct policy {
 	/* What an untrusted project file or a narrowed command line asked for and did not get. */
 	struct rules ignored;
 	/* Every policy file that was read, in order: absolute path and whether it was the project's and trusted. */
-	struct policy_source {
-		const char *path; /* NULL for built-in ones */
-		const char *shown;
-		enum layer layer;
-		bool is_trusted;
-	} *sources;
+	struct policy_source *sources;
 	size_t source_count;
 };
 

@@ -210,7 +210,8 @@ int scan_hard_links(struct plan *plan, struct error *err)
 		*(struct plan_match *)arena_push(plan->arena, &all) = before.items[i];
 	for (size_t i = 0; i < search.names.count; i++)
 		*(struct plan_match *)arena_push(plan->arena, &all) = search.names.items[i];
-	qsort(all.items, all.count, sizeof *all.items, compare_matches);
+	if (all.count > 0) /* qsort must not get NULL, not even for nothing */
+		qsort(all.items, all.count, sizeof *all.items, compare_matches);
 	plan->masked = all;
 	return 0;
 }

@@ -139,7 +139,8 @@ TEST survives_any_length(void)
 
 TEST splits_lists_into_rules(void)
 {
-	ASSERT_EQ(0, PARSE(COMMAND_RUN, "--allow-read=/a,~/b c", "--allow-read=/d", "--allow-write=w", "--deny=*.pem,x=y", "ls"));
+	ASSERT_EQ(0,
+		  PARSE(COMMAND_RUN, "--allow-read=/a,~/b c", "--allow-read=/d", "--allow-write=w", "--deny=*.pem,x=y", "ls"));
 	const struct policy *policy = &options.command_line;
 	ASSERT_EQ(3, policy->files.read.count);
 	ASSERT_STR_EQ("/a", policy->files.read.items[0].text);
@@ -187,7 +188,8 @@ TEST understands_the_network(void)
 
 TEST sets_switches_and_names(void)
 {
-	ASSERT_EQ(0, PARSE(COMMAND_RUN, "--strict", "--dry-run", "-v", "--accept-weaker=limits", "--policy=p.yml", "--project=q"));
+	ASSERT_EQ(0,
+		  PARSE(COMMAND_RUN, "--strict", "--dry-run", "-v", "--accept-weaker=limits", "--policy=p.yml", "--project=q"));
 	ASSERT(options.is_dry_run && options.is_verbose && !options.wants_help);
 	ASSERT_EQ(LEVEL_STRICT, options.command_line.files.guard.value);
 	ASSERT_EQ(1, options.command_line.accept_weaker.count);
