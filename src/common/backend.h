@@ -24,6 +24,8 @@ struct run_request {
 	char *const *argv;
 	const int *pass_fds; /* kept open besides 0, 1, 2; ascending */
 	size_t pass_fd_count;
+	const void *prepared; /* of backend_prepare, perhaps of an earlier launch; NULL: made anew */
+	size_t prepared_size;
 };
 
 struct run_result {
@@ -37,6 +39,8 @@ struct run_result {
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
 /* The same table without the trial, for a run: there every mechanism is used for real, and one that fails refuses the run. */
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
+/* What depends on the plan alone and takes time to make, as bytes that may be stored with it. In the plan's arena. */
+int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err);
 /* Enforces the plan, runs, waits. -1 with err if nothing ran. */
 int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err);
 

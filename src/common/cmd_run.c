@@ -46,6 +46,22 @@ static int print_plan(const struct session *session, const struct guarantee_stat
 	return 0;
 }
 
+/* The stored plan if it still holds, else a new one. */
+static int open_plan(struct session *session, struct run_request *request, struct error *err)
+{
+	if (session_restore(session)) {
+		request->prepared = session->loaded.blob;
+		request->prepared_size = session->loaded.blob_size;
+		return 0;
+	}
+	if (session_open(session, err) < 0)
+		return -1;
+	if (backend_prepare(&session->plan, &request->prepared, &request->prepared_size, err) < 0)
+		return -1;
+	session_keep(session, request->prepared, request->prepared_size);
+	return 0;
+}
+
 static int run(struct session *session, char *const *command)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
@@ -60,7 +76,7 @@ static int run(struct session *session, char *const *command)
 	if (descriptors_close_others(request.pass_fds, request.pass_fd_count, &err) < 0 ||
 	    descriptors_refuse_directories(request.pass_fds, request.pass_fd_count, &err) < 0)
 		return report_error(&err);
-	if (session_open(session, &err) < 0)
+	if (open_plan(session, &request, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	if (plan_scan(&session->plan, &err) < 0)
 		return report_error(&err);
@@ -81,6 +97,13 @@ static int run(struct session *session, char *const *command)
 	return result.exit_code;
 }
 
+static char *const *option_words(struct arena *arena, char **argv, int rest)
+{
+	char **words = arena_alloc(arena, (size_t)(rest + 1) * sizeof *words);
+	memcpy(words, argv + 1, (size_t)(rest - 1) * sizeof *words);
+	return words;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct session session = { 0 };
@@ -96,6 +119,8 @@ int cmd_run(int argc, char **argv)
 		error_hint(&err, "berm run [options] -- COMMAND [ARGUMENT...]");
 		return report_error(&err);
 	}
+	if (!session.options.is_dry_run)
+		session.words = option_words(&session.arena, argv, rest);
 	status = run(&session, argv + rest);
 	session_close(&session);
 	return status;
@@ -117,6 +142,7 @@ int cmd_shell_string(int argc, char **argv)
 	command[0] = arena_copy(&session.arena, "/bin/sh");
 	command[1] = arena_copy(&session.arena, "-c");
 	memcpy(command + 2, argv + 1, (size_t)(argc - 1) * sizeof *command);
+	session.words = arena_alloc(&session.arena, sizeof *session.words); /* no options */
 	status = run(&session, command);
 	session_close(&session);
 	return status;

@@ -29,6 +29,7 @@ struct context {
 
 struct context_request {
 	const char *project; /* --project, or NULL */
+	const struct filesystem *fs; /* NULL: the real one */
 	bool has_no_project; /* for commands that work anywhere: context->project stays NULL */
 };
 

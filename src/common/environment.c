@@ -251,6 +251,19 @@ static int compare_variables(const void *left, const void *right)
 	return strcmp(((const struct plan_variable *)left)->name, ((const struct plan_variable *)right)->name);
 }
 
+static void sort(struct plan *plan)
+{
+	qsort(plan->environment.items, plan->environment.count, sizeof *plan->environment.items, compare_variables);
+}
+
+void environment_restore(struct plan *plan, const struct plan_variables *own)
+{
+	pass_callers(plan);
+	for (size_t i = 0; i < own->count; i++)
+		put(plan, own->items[i].name, own->items[i].value, own->items[i].rule);
+	sort(plan);
+}
+
 void build_environment(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
@@ -261,5 +274,5 @@ void build_environment(struct builder *builder)
 	for (size_t i = 0; i < set->count; i++)
 		put(plan, set->items[i].rule.text, set->items[i].value, &set->items[i].rule);
 	environment_add_git(plan);
-	qsort(plan->environment.items, plan->environment.count, sizeof *plan->environment.items, compare_variables);
+	sort(plan);
 }

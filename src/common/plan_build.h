@@ -9,6 +9,17 @@ struct builder {
 	struct plan *plan;
 	struct diagnostics *diagnostics;
 	struct path_links links; /* met while resolving grants */
+	struct {
+		struct followed_link *items;
+		size_t count;
+	} followed;
+};
+
+/* A symlink on the way from a rule to what it grants. */
+struct followed_link {
+	const char *link, *canonical;
+	const struct rule *rule;
+	bool is_plantable; /* it lies where commands can write */
 };
 
 /* Rules that no policy file holds; their layer is the floor. */
@@ -34,6 +45,12 @@ void build_patterns(struct builder *builder);
 void build_pattern(struct builder *builder, struct plan_patterns *patterns, const char *text, const struct rule *rule);
 /* A literal pattern for one canonical path. */
 void build_literal(struct builder *builder, struct plan_patterns *patterns, const char *path, const struct rule *rule);
+
+/* plan_links.c: a link that commands could have planted decides nothing. Grants are collected first and judged together; what comes
+ * later asks at once: true if the rule was refused, and told so. */
+void build_followed(struct builder *builder, const struct rule *rule, const struct path_links *links, const char *canonical);
+void build_refuse_links(struct builder *builder);
+bool build_refuses_link(struct builder *builder, const struct rule *rule, const struct path_links *links, const char *canonical);
 
 /* plan_grants.c: build_grants collects, build_grants_finish sorts and applies deny and protect to the grants themselves. */
 void build_grants(struct builder *builder);
@@ -61,6 +78,8 @@ const struct rule *environment_passed_by(const struct policy *policy, const char
 /* A variable that berm itself sets; replaces one of that name. */
 void environment_put(struct plan *plan, const char *name, const char *value);
 bool environment_has(struct plan *plan, const char *name);
+/* The environment of a stored plan: the caller's variables as they are now, berm's own and the policy's as they were. */
+void environment_restore(struct plan *plan, const struct plan_variables *own);
 /* environment_git.c: git's configuration through the environment. */
 void environment_add_git(struct plan *plan);
 /* plan_documents.c: after the scan. */

@@ -10,10 +10,22 @@
 
 static const char policy_name[] = "berm.yml";
 
+/* With a plan to store, everything that is looked at on the way to it is noted. */
+static const struct filesystem *recorder(struct session *session)
+{
+	return session->words ? facts_record(&session->facts, &session->arena, filesystem_host()) : NULL;
+}
+
+static void note_content(struct session *session, const char *path)
+{
+	if (session->words)
+		facts_note_content(&session->facts, path);
+}
+
 static int open_context(struct session *session, struct error *err)
 {
 	const struct options *options = &session->options;
-	struct context_request request = { .project = options->project };
+	struct context_request request = { .project = options->project, .fs = recorder(session) };
 	char *text;
 	size_t length;
 
@@ -51,6 +63,11 @@ static void read_project_file(struct session *session)
 	const struct context *context = &session->context;
 
 	file->path = existing(session, context->project);
+	if (file->path) {
+		note_content(session, file->path);
+		/* Records come and go by rename, which the directory's time shows. */
+		note_content(session, path_join(&session->arena, context->state_directory, "trust"));
+	}
 	if (!file->path || policy_file_read(NULL, &session->arena, file->path, &file->text, &file->length, &file->error) < 0)
 		return;
 	trust_hash(file->text, file->length, file->content);
@@ -61,11 +78,13 @@ static void read_project_file(struct session *session)
 /* The `read` of struct policy_request: the project's file from memory, others from the disk. */
 static int read_policy(void *self, struct arena *arena, const char *path, char **text, size_t *length, struct error *err)
 {
-	const struct session *session = self;
+	struct session *session = self;
 	const struct session_project_file *file = &session->project_file;
 
-	if (!file->path || strcmp(path, file->path) != 0)
+	if (!file->path || strcmp(path, file->path) != 0) {
+		note_content(session, path);
 		return policy_file_read(NULL, arena, path, text, length, err);
+	}
 	if (error_is_set(&file->error)) {
 		*err = file->error;
 		return -1;
@@ -134,15 +153,45 @@ static int refuse_writable_state(struct session *session, struct error *err)
 	return error_hint(err, "unset XDG_STATE_HOME, or name a directory that no sandbox can write");
 }
 
+bool session_restore(struct session *session)
+{
+	if (!session->words)
+		return false;
+	plan_store_key(&session->arena, session->words, &session->key);
+	if (!plan_store_load(&session->arena, &session->key, &session->plan, &session->loaded))
+		return false;
+	session->context = session->plan.context;
+	return true;
+}
+
+void session_keep(struct session *session, const void *blob, size_t blob_size)
+{
+	if (!session->words || !session->key.file)
+		return;
+	plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, blob, blob_size);
+}
+
+/* From here on questions are about the moment, not about the plan. */
+static void stop_recording(struct session *session)
+{
+	if (!session->words)
+		return;
+	note_content(session, "/etc/passwd");
+	facts_settle(&session->facts);
+	session->context.fs = session->facts.host;
+	session->plan.context.fs = session->facts.host;
+}
+
 int session_open(struct session *session, struct error *err)
 {
 	if (session_load(session, err) < 0)
 		return -1;
 	if (plan_resolve(&session->arena, &session->policy, &session->context, &session->plan, &session->diagnostics) < 0)
 		return -1;
-	if (refuse_writable_state(session, err) < 0)
+	if (refuse_writable_state(session, err) < 0 || refuse_writable_policy(session, err) < 0)
 		return -1;
-	return refuse_writable_policy(session, err);
+	stop_recording(session);
+	return 0;
 }
 
 void session_close(struct session *session)

@@ -7,7 +7,9 @@
 #include "common/arena.h"
 #include "common/context.h"
 #include "common/options.h"
+#include "common/facts.h"
 #include "common/plan.h"
+#include "common/plan_store.h"
 #include "common/policy.h"
 #include "common/sha256.h"
 
@@ -27,9 +29,18 @@ struct session {
 		char content[SHA256_HEX + 1]; /* its hash */
 		bool is_trusted;
 	} project_file;
+	/* The stored plan. `words` is set by who wants to use it: the options as they were written. */
+	char *const *words;
+	struct plan_key key;
+	struct plan_loaded loaded;
+	struct facts facts;
 	bool ignores_trust; /* `berm trust` asks what the file would open, whatever is recorded */
 };
 
+/* From the stored plan: context and plan, no policy. False (with loaded.reason) if there is none that is still true. */
+bool session_restore(struct session *session);
+/* Stores the plan that session_open made, with what the backend prepared. */
+void session_keep(struct session *session, const void *blob, size_t blob_size);
 /* Options already parsed into session->options. -1: either err is set, or session->diagnostics has entries. Does not scan. */
 int session_open(struct session *session, struct error *err);
 /* The first half of it: the context and the policy, no plan. */

@@ -21,13 +21,40 @@
 #include "linux/launch.h"
 #include "linux/terminal.h"
 
+int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err)
+{
+	struct filter_options options = { .architecture = filter_native(), .has_nesting = plan->has_nesting };
+	struct filter_program program;
+	if (filter_build(plan->arena, &options, &program, err) < 0)
+		return -1;
+	*prepared = program.instructions;
+	*size = program.count * sizeof *program.instructions;
+	return 0;
+}
+
+/* Aligned again, because stored bytes are not; the kernel checks the program itself. */
+static int take_filter(struct launch *launch, const void *prepared, size_t size, struct error *err)
+{
+	struct filter_program *program = &launch->filter;
+	size_t count = size / sizeof *program->instructions;
+	if (count == 0 || count > BPF_MAXINSNS || size % sizeof *program->instructions)
+		return error_set(err, "the prepared system-call filter is damaged");
+	program->instructions = arena_alloc(launch->plan->arena, size);
+	memcpy(program->instructions, prepared, size);
+	program->count = (unsigned short)count;
+	return 0;
+}
+
 static int prepare(struct launch *launch, const struct run_request *request, struct error *err)
 {
 	const struct plan *plan = launch->plan;
-	struct filter_options options = { .architecture = filter_native(), .has_nesting = plan->has_nesting };
+	const void *prepared = request->prepared;
+	size_t size = request->prepared_size;
 	if (state_prepare(plan, &launch->state, err) < 0)
 		return -1;
-	if (filter_build(plan->arena, &options, &launch->filter, err) < 0)
+	if (!prepared && backend_prepare(plan, &prepared, &size, err) < 0)
+		return -1;
+	if (take_filter(launch, prepared, size, err) < 0)
 		return -1;
 	command_prepare(plan, request->argv, &launch->command);
 	launch->landlock_abi = landlock_abi();

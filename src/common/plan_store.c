@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Key, load and save. Never an error to the user: without a stored plan berm is slower, not weaker. */
+#include "common/plan_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/plan_build.h"
+#include "common/plan_codec.h"
+#include "common/policy_value.h"
+#include "common/state.h"
+#include "common/text.h"
+#include "version.h"
+
+extern char **environ;
+
+enum { FORMAT = 1, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
+
+static const char magic[8] = "bermplan";
+
+struct header {
+	char magic[8];
+	uint32_t format, length; /* of what follows */
+	char key[SHA256_HEX];
+	uint64_t checksum;
+};
+
+/* Against damage, not against an attacker: whoever can write here needs no collision. */
+static uint64_t checksum(const char *bytes, size_t length)
+{
+	uint64_t sum = 0x9e3779b97f4a7c15u ^ length;
+	for (; length >= 8; bytes += 8, length -= 8) {
+		uint64_t word;
+		memcpy(&word, bytes, 8);
+		sum = (sum ^ word) * 0xff51afd7ed558ccdu;
+		sum ^= sum >> 29;
+	}
+	for (; length > 0; bytes++, length--)
+		sum = (sum ^ (unsigned char)*bytes) * 0xff51afd7ed558ccdu;
+	return sum ^ (sum >> 32);
+}
+
+/* The whole of a small file into the arena, NUL-terminated; NULL if that cannot be. */
+static char *read_whole(struct arena *arena, int fd, size_t maximum, size_t *length)
+{
+	struct stat info;
+	char *text;
+	size_t used = 0;
+	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size > (off_t)maximum)
+		return NULL;
+	text = arena_alloc(arena, (size_t)info.st_size + 1);
+	while (used < (size_t)info.st_size) {
+		ssize_t count = read(fd, text + used, (size_t)info.st_size - used);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			return NULL;
+		used += (size_t)count;
+	}
+	*length = used;
+	return text;
+}
+
+/* The home in /etc/passwd. Users who are not there (network directories) have no stored plans: their entry can change unseen. */
+static const char *find_home(struct arena *arena)
+{
+	autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	size_t length;
+	char *text = fd < 0 ? NULL : read_whole(arena, fd, PASSWD_MAX, &length);
+	char *line;
+	while ((line = strsep(&text, "\n"))) {
+		char *fields[7] = { 0 };
+		size_t count = 0;
+		uint64_t uid;
+		while (count < 7 && (fields[count] = strsep(&line, ":")))
+			count++;
+		if (count == 7 && text_parse_u64(fields[2], UINT32_MAX, &uid) && uid == getuid())
+			return fields[5][0] == '/' ? fields[5] : NULL;
+	}
+	return NULL;
+}
+
+static void add_string(struct sha256 *hash, const char *string)
+{
+	sha256_add(hash, string ? string : "\1", string ? strlen(string) + 1 : 2);
+}
+
+static void add_number(struct sha256 *hash, uint64_t number)
+{
+	sha256_add(hash, &number, sizeof number);
+}
+
+static bool add_binary(struct sha256 *hash)
+{
+	struct stat info;
+	if (stat("/proc/self/exe", &info) < 0)
+		return false;
+	add_string(hash, BERM_VERSION);
+	add_number(hash, (uint64_t)info.st_dev);
+	add_number(hash, (uint64_t)info.st_ino);
+	add_number(hash, (uint64_t)info.st_size);
+	add_number(hash, (uint64_t)info.st_ctime);
+	return true;
+}
+
+static bool add_boot(struct sha256 *hash)
+{
+	autoclose int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char id[64] = "";
+	if (fd < 0 || read(fd, id, sizeof id - 1) <= 0)
+		return false;
+	add_string(hash, id);
+	return true;
+}
+
+/* Variables that a plan consults. Those that are only passed on are not among them: they are taken from the caller each time. */
+static void add_variables(struct sha256 *hash)
+{
+	static const char *const names[] = { "PATH", "SHELL", "GIT_CONFIG_COUNT", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "BERM" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		add_string(hash, getenv(names[i]));
+	for (size_t i = 0; policy_path_variables[i]; i++)
+		add_string(hash, getenv(policy_path_variables[i]));
+}
+
+void plan_store_key(struct arena *arena, char *const *words, struct plan_key *key)
+{
+	const char *state_home = getenv("XDG_STATE_HOME");
+	const char *home = find_home(arena), *usual;
+	char directory[4096];
+	struct sha256 hash;
+
+	*key = (struct plan_key){ 0 };
+	if (!home || !getcwd(directory, sizeof directory) || directory[0] != '/')
+		return;
+	usual = path_join(arena, home, ".local/state");
+	if (state_home && state_home[0] && strcmp(state_home, usual) != 0)
+		return;
+	sha256_start(&hash);
+	add_number(&hash, FORMAT);
+	if (!add_binary(&hash) || !add_boot(&hash))
+		return;
+	add_number(&hash, getuid());
+	add_number(&hash, getgid());
+	add_string(&hash, home);
+	add_string(&hash, directory);
+	add_variables(&hash);
+	for (; *words; words++)
+		add_string(&hash, *words);
+	sha256_finish_hex(&hash, key->hash);
+	/* A fixed number of slots bounds what piles up; the file has the whole key. */
+	key->file = arena_printf(arena, "%s/berm/plans/%.*s", usual, SLOT_HEX, key->hash);
+}
+
+/* The bytes after the header, if the file is ours, whole and for this key. */
+static const char *open_stored(struct arena *arena, const struct plan_key *key, size_t *length, const char **reason)
+{
+	autoclose int fd = open(key->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	const struct header *header;
+	struct stat info;
+	char *bytes;
+
+	*reason = "no plan is stored for this directory and these options";
+	if (fd < 0)
+		return NULL;
+	*reason = "the stored file is not a private file of this user";
+	if (fstat(fd, &info) < 0 || info.st_uid != geteuid() || (info.st_mode & 077))
+		return NULL;
+	*reason = "the stored file is damaged";
+	bytes = read_whole(arena, fd, FILE_MAX, length);
+	if (!bytes || *length < sizeof *header)
+		return NULL;
+	header = (const void *)bytes;
+	*length -= sizeof *header;
+	bytes += sizeof *header;
+	if (memcmp(header->magic, magic, sizeof magic) != 0 || header->format != FORMAT || header->length != *length ||
+	    header->checksum != checksum(bytes, *length))
+		return NULL;
+	*reason = "the stored plan is for another directory, other options, another binary or an earlier boot";
+	return memcmp(header->key, key->hash, SHA256_HEX) == 0 ? bytes : NULL;
+}
+
+/* The policy of a stored plan: only what the environment is made from. */
+static const struct policy *small_policy(struct arena *arena, const struct plan_stored *stored)
+{
+	struct policy *policy = arena_alloc(arena, sizeof *policy);
+	policy->environment.pass = stored->passed;
+	return policy;
+}
+
+bool plan_store_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded)
+{
+	struct plan_stored stored;
+	const char *bytes, *broken;
+	size_t length;
+
+	*loaded = (struct plan_loaded){ .reason = "plans are not stored here" };
+	if (!key->file)
+		return false;
+	bytes = open_stored(arena, key, &length, &loaded->reason);
+	if (!bytes)
+		return false;
+	loaded->reason = "the stored plan is damaged";
+	if (!plan_decode(arena, bytes, length, plan, &stored))
+		return false;
+	broken = facts_broken(stored.facts.items, stored.facts.count);
+	if (broken) {
+		loaded->reason = arena_printf(arena, "%s changed", broken);
+		return false;
+	}
+	loaded->reason = NULL;
+	loaded->blob = stored.blob;
+	loaded->blob_size = stored.blob_size;
+	plan->context.environment = environ;
+	plan->context.fs = filesystem_host();
+	plan->policy = small_policy(arena, &stored);
+	environment_restore(plan, &stored.own_variables);
+	return true;
+}
+
+static void collect_own(const struct plan *plan, struct plan_stored *stored)
+{
+	for (size_t i = 0; i < plan->environment.count; i++) {
+		const struct plan_variable *variable = &plan->environment.items[i];
+		if (!variable->rule || strcmp(variable->rule->key, "environment.pass") != 0)
+			*arena_push(plan->arena, &stored->own_variables) = *variable;
+	}
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t count = write(fd, bytes, length);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			return false;
+		bytes += count;
+		length -= (size_t)count;
+	}
+	return true;
+}
+
+/* The directory was judged and made by state.c's rules; the file appears whole or not at all. */
+static void write_file(struct arena *arena, const struct plan *plan, const struct plan_key *key, const struct text *content)
+{
+	struct error ignored;
+	const char *shown = path_join(arena, plan->context.state_directory, "plans");
+	const char *temporary = arena_printf(arena, ".new-%ld", (long)getpid());
+	autoclose int state = state_open(arena, plan->context.state_directory, true, &ignored);
+	autoclose int directory = state < 0 ? -1 : state_enter(state, "plans", shown, true, &ignored);
+	autoclose int fd = -1;
+
+	if (directory < 0)
+		return;
+	unlinkat(directory, temporary, 0);
+	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (!write_all(fd, content->data, content->length) ||
+	    renameat(directory, temporary, directory, strrchr(key->file, '/') + 1) < 0)
+		unlinkat(directory, temporary, 0);
+}
+
+void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
+		     const void *blob, size_t blob_size)
+{
+	struct header header = { .format = FORMAT };
+	struct plan_stored stored = { .facts = { facts->items, facts->count }, .blob = blob, .blob_size = blob_size };
+	struct text body = { 0 }, whole = { 0 };
+
+	if (!key->file || facts->is_unstable || !plan_codec_fits(plan))
+		return;
+	collect_own(plan, &stored);
+	stored.passed = plan->policy->environment.pass;
+	plan_encode(plan, &stored, &body);
+	if (body.length + sizeof header <= FILE_MAX) {
+		memcpy(header.magic, magic, sizeof magic);
+		memcpy(header.key, key->hash, SHA256_HEX);
+		header.length = (uint32_t)body.length;
+		header.checksum = checksum(body.data, body.length);
+		text_add_n(&whole, (const char *)&header, sizeof header);
+		text_add_n(&whole, body.data, body.length);
+		write_file(arena, plan, key, &whole);
+	}
+	text_free(&body);
+	text_free(&whole);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stored plan: what a usual launch needs, in one private file, so that it parses no YAML and builds no filter. It is keyed by
+ * everything a plan depends on that is not on the disk (user, directory, options, the variables that plans consult, the binary, the
+ * boot), and holds the facts for the rest. Any difference means: make the plan anew. A damaged file is ignored.
+ *
+ * Only ever read from the user's own state directory at its usual place: whoever could write the file could write the policy, and
+ * XDG_STATE_HOME can be set by an agent. */
+#ifndef BERM_COMMON_PLAN_STORE_H
+#define BERM_COMMON_PLAN_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/arena.h"
+#include "common/facts.h"
+#include "common/plan.h"
+#include "common/sha256.h"
+
+struct plan_key {
+	const char *file; /* where the plan would be stored; NULL: not storable here (and nothing below is set) */
+	char hash[SHA256_HEX + 1];
+};
+
+/* `words` are the options of the command line, in order, ending with NULL. */
+void plan_store_key(struct arena *arena, char *const *words, struct plan_key *key);
+
+struct plan_loaded {
+	const void *blob; /* what backend_prepare made */
+	size_t blob_size;
+	const char *reason; /* why it was not loaded: one clause */
+};
+
+/* True with a plan that is as good as a new one. The environment is passed anew. */
+bool plan_store_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded);
+/* Best effort: a plan that cannot be stored is made anew next time. Safe when several do it at once. */
+void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
+		     const void *blob, size_t blob_size);
+
+#endif
