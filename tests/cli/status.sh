@@ -51,7 +51,6 @@ expect_contains "not executable in words" "cannot execute ./plain" "$err"
 expect_status "a directory" 126 "$BERM" run -- /usr
 expect_status "a directory in the project" 126 "$BERM" run -- .
 chmod +x plain
-# shellcheck disable=SC2016
 echo 'echo "$0 $1"; exit 3' >nolang
 chmod +x nolang
 expect_status "a script without a first line: the control" 3 bash -c './nolang x'
