@@ -23,8 +23,9 @@ static int print_help(void)
 	text_add(&out, "berm state list [options]         what is kept, how large, last used when\n"
 		       "berm state reset [options] [DIR]  remove what is kept for a project\n"
 		       "berm state path [options] [DIR]   where this project's home and tmp are\n\n"
-		       "Commands see a private home and /tmp. They are kept per project and apart for each\n"
-		       "set of grants (network, sockets), so that a run without cannot prepare one with.\n"
+		       "Commands see a private home and /tmp. They are kept per project and apart for\n"
+		       "each set of grants (network, sockets), so that a run without cannot prepare one\n"
+		       "with. "
 		       "DIR is the project (default: nearest berm.yml or .git).\n\nlist and reset:\n");
 	options_help(COMMAND_STATE, &out);
 	text_add(&out, "\npath takes the options of `berm plan`: they decide which home it is.\n"

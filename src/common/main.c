@@ -36,9 +36,9 @@ const struct subcommand subcommand_table[] = {
 	{ "run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox", .options = COMMAND_RUN,
 	  .operand = OPERAND_COMMAND },
 	{ "-c", cmd_shell_string, "-c STRING", "run a shell command line in the sandbox", .options = 0 },
-	{ "plan", cmd_plan, "plan", "what the policy means here, before anything runs", .options = COMMAND_PLAN },
-	{ "check", cmd_check, "check read|write|exec|connect|env X", "one question, answered with the rule",
-	  .options = COMMAND_CHECK, .words = check_words },
+	{ "plan", cmd_plan, "plan", "what the policy means here; runs nothing", .options = COMMAND_PLAN },
+	{ "check", cmd_check, "check read|write|... X", "one question, answered with the rule", .options = COMMAND_CHECK,
+	  .words = check_words },
 	{ "policies", cmd_policies, "policies", "the built-in policies and the language", .options = COMMAND_POLICIES },
 	{ "init", cmd_init, "init [DIR]", "write a berm.yml that fits the project", .options = COMMAND_INIT,
 	  .operand = OPERAND_DIRECTORY },
@@ -59,7 +59,7 @@ static void add_usage(struct text *out)
 	text_add(out, "berm runs one command behind a wall made of what the operating system has.\n\n");
 	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
 		if (subcommand_table[i].help)
-			text_add(out, "  berm %-37s %s\n", subcommand_table[i].usage, subcommand_table[i].help);
+			text_add(out, "  berm %-25s %s\n", subcommand_table[i].usage, subcommand_table[i].help);
 	text_add(out, "\n`berm run --help` and so on say more. Manual: man berm, man 5 berm-policy.\n");
 }
 
