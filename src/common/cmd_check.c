@@ -189,7 +189,7 @@ static int check(struct session *session, enum question question, char *const *a
 	if (question <= QUESTION_EXEC && plan_scan(&session->plan, &err) < 0)
 		return report_error(&err);
 	for (size_t i = 0; i < count; i++) {
-		answers[i].asked = asked[i];
+		answers[i] = (struct answer){ .asked = asked[i] };
 		if (answer_one(session, question, &answers[i], &err) < 0)
 			return report_error(&err);
 		is_allowed = is_allowed && answers[i].verdict.is_allowed;
@@ -207,8 +207,8 @@ int cmd_check(int argc, char **argv)
 {
 	struct session session = { 0 };
 	struct error err = { 0 };
-	enum question question;
-	int rest, more, status;
+	enum question question = QUESTION_READ;
+	int rest, more = 0, status;
 
 	if (options_parse(&session.arena, COMMAND_CHECK, argc, argv, &session.options, &rest, &err) < 0)
 		return report_error(&err);

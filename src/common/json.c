@@ -15,7 +15,7 @@ static void begin(struct json *json, const char *name)
 	json->has_member = true;
 }
 
-static void open(struct json *json, const char *name, const char *bracket)
+static void open_bracket(struct json *json, const char *name, const char *bracket)
 {
 	begin(json, name);
 	text_add(json->out, "%s", bracket);
@@ -23,7 +23,7 @@ static void open(struct json *json, const char *name, const char *bracket)
 	json->has_member = false;
 }
 
-static void close(struct json *json, const char *bracket)
+static void close_bracket(struct json *json, const char *bracket)
 {
 	json->depth--;
 	if (json->has_member)
@@ -34,22 +34,22 @@ static void close(struct json *json, const char *bracket)
 
 void json_object(struct json *json, const char *name)
 {
-	open(json, name, "{");
+	open_bracket(json, name, "{");
 }
 
 void json_object_end(struct json *json)
 {
-	close(json, "}");
+	close_bracket(json, "}");
 }
 
 void json_list(struct json *json, const char *name)
 {
-	open(json, name, "[");
+	open_bracket(json, name, "[");
 }
 
 void json_list_end(struct json *json)
 {
-	close(json, "]");
+	close_bracket(json, "]");
 }
 
 void json_string(struct json *json, const char *name, const char *value)

@@ -7,22 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-__attribute__((format(printf, 2, 0))) static const char *format_message(struct arena *arena, const char *format,
-									va_list arguments)
-{
-	char buffer[ERROR_MESSAGE_MAX];
-	vsnprintf(buffer, sizeof buffer, format, arguments);
-	return arena_copy(arena, buffer);
-}
-
 void build_error(struct builder *builder, const struct rule *rule, const char *hint, const char *format, ...)
 {
 	struct diagnostics *diagnostics = builder->diagnostics;
 	struct diagnostic *diagnostic = arena_push(diagnostics->arena, diagnostics);
+	char message[ERROR_MESSAGE_MAX];
 	va_list arguments;
 	va_start(arguments, format);
-	diagnostic->message = format_message(diagnostics->arena, format, arguments);
+	vsnprintf(message, sizeof message, format, arguments);
 	va_end(arguments);
+	diagnostic->message = arena_copy(diagnostics->arena, message);
 	diagnostic->origin = rule->origin;
 	diagnostic->hint = hint;
 }
@@ -31,12 +25,12 @@ void build_note(struct builder *builder, enum note_kind kind, const struct rule 
 {
 	struct plan *plan = builder->plan;
 	struct plan_note *note = arena_push(plan->arena, &plan->notes);
+	char text[ERROR_MESSAGE_MAX];
 	va_list arguments;
 	va_start(arguments, format);
-	note->text = format_message(plan->arena, format, arguments);
+	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	note->kind = kind;
-	note->rule = rule;
+	*note = (struct plan_note){ .kind = kind, .text = arena_copy(plan->arena, text), .rule = rule };
 }
 
 static void build_modes(struct builder *builder)
