@@ -19,6 +19,11 @@ static const char *const question_names[QUESTION_COUNT] = {
 	[QUESTION_CONNECT] = "connect", [QUESTION_ENV] = "env",
 };
 
+static const char *question_name(enum question question)
+{
+	return question < QUESTION_COUNT ? question_names[question] : "?";
+}
+
 struct answer {
 	const char *asked;
 	const char *path; /* canonical; NULL for other questions */
@@ -143,7 +148,7 @@ static void add_answer(struct text *out, enum question question, const struct an
 	const struct verdict *verdict = &answer->verdict;
 	text_add(out, "%s%-3s", report_colour(stdout, verdict->is_allowed ? "1;32" : "1;31"),
 		 verdict->is_allowed ? "yes" : "no");
-	text_add(out, "%s  %s ", report_colour(stdout, NULL), question_names[question]);
+	text_add(out, "%s  %s ", report_colour(stdout, NULL), question_name(question));
 	text_add_visible(out, answer->asked, strlen(answer->asked));
 	if (answer->path && strcmp(answer->path, answer->asked) != 0) {
 		text_add(out, " (");
@@ -164,7 +169,7 @@ static void add_json(struct text *out, enum question question, const struct answ
 	json_list(&json, "answers");
 	for (size_t i = 0; i < count; i++) {
 		json_object(&json, NULL);
-		json_string(&json, "question", question_names[question]);
+		json_string(&json, "question", question_name(question));
 		json_string(&json, "asked", answers[i].asked);
 		json_string(&json, "path", answers[i].path);
 		json_boolean(&json, "allowed", answers[i].verdict.is_allowed);
