@@ -82,6 +82,9 @@ bool environment_has(struct plan *plan, const char *name);
 void environment_restore(struct plan *plan, const struct plan_variables *own);
 /* environment_git.c: git's configuration through the environment. */
 void environment_add_git(struct plan *plan);
+/* git_user.c: a value of the user's own git configuration, and the text of its ignore patterns; NULL if there is none. */
+const char *git_user_value(const struct plan *plan, const char *section, const char *name);
+const char *git_user_ignores(const struct plan *plan);
 /* plan_documents.c: after the scan. */
 void plan_add_documents(struct plan *plan);
 /* plan_state.c */

@@ -125,6 +125,7 @@ static void add_socket(struct builder *builder, const struct rule *rule)
 	struct plan *plan = builder->plan;
 	const char *unset = NULL, *path;
 	const char *text = build_expand(plan, rule->text, false, false, &unset);
+	struct path_links links = { 0 };
 	struct plan_socket *socket;
 	struct file_info info;
 	struct error err;
@@ -134,10 +135,12 @@ static void add_socket(struct builder *builder, const struct rule *rule)
 		return;
 	}
 	text = path_absolute(plan->arena, plan->context.project, text);
-	if (path_resolve(plan->context.fs, plan->arena, text, &path, NULL, &info, &err) < 0) {
+	if (path_resolve(plan->context.fs, plan->arena, text, &path, &links, &info, &err) < 0) {
 		build_note(builder, NOTE_MISSING, rule, "%s", err.message);
 		return;
 	}
+	if (build_refuses_link(builder, rule, &links, path))
+		return;
 	if (info.type == FILE_ABSENT || info.type == FILE_UNKNOWN) {
 		build_note(builder, NOTE_MISSING, rule, "%s is not there", path);
 		return;

@@ -176,6 +176,7 @@ static void add_rule(struct builder *builder, const struct rule *rule, enum gran
 		return;
 	}
 	add_resolved(builder, canonical, &info, kind, rule);
+	build_followed(builder, rule, &links, canonical);
 	for (size_t i = 0; i < links.count; i++)
 		*(struct path_link *)arena_push(plan->arena, &builder->links) = links.items[i];
 }
@@ -332,6 +333,7 @@ static void drop_redundant(struct plan *plan)
 void build_grants_finish(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
+	build_refuse_links(builder);
 	sort_grants(&plan->grants);
 	for (size_t i = 0; i < plan->grants.count; i++)
 		lift(builder, &plan->grants.items[i]);

@@ -188,12 +188,37 @@ expect_status "a deny counts untrusted" 1 "$BERM" run -- cat notes
 expect_status "and there is nothing to trust" 0 "$BERM" trust
 expect_contains "which it says" "opens nothing" "$out"
 
+# What a command makes of a name between two runs does not decide what the trusted rule grants.
+printf 'version: 1\nfiles: {read: [data], write: [build]}\n' >berm.yml
+mkdir data build
+echo data >data/file
+expect_status "names in the project: trust" 0 "$BERM" trust --yes
+expect_output "names in the project: control" data "$BERM" run -- cat data/file
+expect_status "a command plants links" 0 "$BERM" run -- sh -c "rm -r build && ln -s '$scratch/outside' build"
+expect_output "control: the link leads outside" outside-secret cat build/file
+expect_status "the planted link is refused" 125 "$BERM" run -- cat build/file
+expect_contains "and named" "$project/build" "$err"
+expect_status "nothing is written through it" 125 "$BERM" run -- sh -c 'echo x >build/planted'
+expect "nothing" test ! -e "$scratch/outside/planted"
+rm -r build data
+
+# The command line may only narrow where the user's own policy says so.
+rm berm.yml
+expect_output "options widen: control" outside-secret "$BERM" run --allow-read="$scratch/outside" -- cat "$scratch/outside/file"
+mkdir -p "$XDG_CONFIG_HOME/berm"
+printf 'version: 1\ncommand_line: narrow\n' >"$XDG_CONFIG_HOME/berm/berm.yml"
+expect_status "options are narrowed" 1 "$BERM" run --allow-read="$scratch/outside" -- cat "$scratch/outside/file"
+echo text >notes
+expect_status "and still take away" 1 "$BERM" run --deny=notes -- cat notes
+expect_status "a user policy in the project is refused" 125 env XDG_CONFIG_HOME="$project" sh -c \
+	'mkdir -p berm && echo "version: 1" >berm/berm.yml && "$BERM" run -- true'
+rm -r "$XDG_CONFIG_HOME/berm" berm
+
 # Words.
 expect_status "unknown option" 125 "$BERM" trust --yess
 expect_status "too many words" 125 "$BERM" trust a b
 expect_status "contradiction" 125 "$BERM" trust --list --revoke
 expect_status "help" 0 "$BERM" trust --help
-rm berm.yml
 expect_status "no policy" 125 "$BERM" trust --yes
 
 finish
