@@ -235,7 +235,7 @@ TEST runs_and_resets_at_once(void)
 				_exit(1);
 	}
 	ASSERT(pid > 0);
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 150; i++) {
 		struct state state;
 		struct stat info;
 		if (prepare("/p/one", "offline", &state) < 0)
