@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Registers every test that lies in tests/ with ctest. Labels: unit, cli, escape, work, fuzz. A test that
+# Registers every test that lies in tests/ with ctest. Labels: unit, cli, escape, work, fuzz, package. A test that
 # exits with 77 has skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
 
 set(BERM_TEST_SKIPPED 77)
@@ -93,6 +93,7 @@ if(NOT BERM_FUZZ)
 	if(EXISTS "${PROJECT_SOURCE_DIR}/tests/escape/CMakeLists.txt")
 		add_subdirectory(tests/escape)
 	endif()
+	add_subdirectory(tests/package)
 	if(EXISTS "${PROJECT_SOURCE_DIR}/tests/work/CMakeLists.txt")
 		add_subdirectory(tests/work)
 	endif()

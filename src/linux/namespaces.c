@@ -25,7 +25,7 @@ static const struct {
 	int number;
 	const char *cause;
 } refusals[] = {
-	{ EPERM, "this host or container refuses user namespaces (kernel.unprivileged_userns_clone=0, or a seccomp profile)" },
+	{ EPERM, "user namespaces are refused here (a chroot, a seccomp profile, or kernel.unprivileged_userns_clone=0)" },
 	{ ENOSPC, "no user namespace is allowed here (user.max_user_namespaces=0)" },
 	{ EACCES, "a security module (AppArmor, SELinux) refuses user namespaces to this program" },
 	{ EINVAL, "this kernel was built without one of the namespaces" },
@@ -66,7 +66,8 @@ static int write_file(const char *path, const char *text, struct error *err)
 	/* Ubuntu's restriction lets the namespace be made and refuses its map. */
 	if (err->number == EACCES || err->number == EPERM)
 		error_hint(err, "a security module refuses user namespaces to this program "
-				"(Ubuntu: kernel.apparmor_restrict_unprivileged_userns=1)");
+				"(Ubuntu: kernel.apparmor_restrict_unprivileged_userns=1)\n"
+				"fix: install the profile share/berm/apparmor/berm, which says how");
 	return -1;
 }
 
