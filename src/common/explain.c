@@ -112,16 +112,14 @@ static bool deny_applies(const struct plan *plan, const struct hit *hit)
 	       !is_excepted(plan, hit->item->rule, hit->prefix, hit->is_directory);
 }
 
-/* Lifted at or below the directory that was matched, if path lies there. */
+/* Lifted is exactly what was matched. A place inside a protected directory is not: a read-only mount has no holes. */
 static bool protect_applies(const struct plan *plan, const struct hit *hit)
 {
 	if (is_exempt(plan, &hit->item->pattern, hit->prefix))
 		return false;
-	for (size_t i = 0; hit->item->rule->layer != LAYER_FLOOR && i < plan->lifted.count; i++) {
-		const char *lifted = plan->lifted.items[i].pattern.text;
-		if (path_is_within(hit->path, lifted) && path_is_within(lifted, hit->prefix))
+	for (size_t i = 0; hit->item->rule->layer != LAYER_FLOOR && i < plan->lifted.count; i++)
+		if (strcmp(plan->lifted.items[i].pattern.text, hit->prefix) == 0)
 			return false;
-	}
 	return true;
 }
 
@@ -184,9 +182,6 @@ static const struct rule *matched_by(const struct plan_matches *matches, const c
 static const struct rule *locking_rule(const struct plan *plan, const char *path, bool is_directory)
 {
 	const struct rule *rule = plan_protected_by(plan, path, is_directory);
-	for (size_t i = 0; !rule && i < plan->lifted.count; i++)
-		if (path_is_within(path, plan->lifted.items[i].pattern.text))
-			return NULL;
 	return rule ? rule : matched_by(&plan->locked, path);
 }
 

@@ -221,17 +221,23 @@ static void sort_grants(struct plan_grants *grants)
 	grants->count = kept;
 }
 
-/* An exact entry of the user under files.write, at or below what files.protect names, is the user's word that it may change. */
+/* An exact entry of the user under files.write for what files.protect names is the user's word that it may change. */
 static void lift(struct builder *builder, const struct plan_grant *grant)
 {
 	struct plan *plan = builder->plan;
+	bool is_directory = grant->type == FILE_DIRECTORY;
 	const struct rule *protected_by;
 	if (grant->kind != GRANT_WRITE || grant->rule->layer < LAYER_USER)
 		return;
-	protected_by = plan_protected_by(plan, grant->path, grant->type == FILE_DIRECTORY);
+	protected_by = plan_protected_by(plan, grant->path, is_directory);
 	if (!protected_by || protected_by->layer == LAYER_FLOOR)
 		return;
 	build_literal(builder, &plan->lifted, grant->path, grant->rule);
+	if (plan_protected_by(plan, grant->path, is_directory)) {
+		/* The floor, or a directory above, protects it as well. */
+		plan->lifted.count--;
+		return;
+	}
 	build_note(builder, NOTE_LIFTED, grant->rule, "%s may be changed although `%s` protects it", grant->path,
 		   protected_by->text);
 }
@@ -288,14 +294,6 @@ static void keep_outer_links(struct builder *builder)
 	}
 }
 
-static bool is_lifted(const struct plan *plan, const struct plan_grant *grant)
-{
-	for (size_t i = 0; i < plan->lifted.count; i++)
-		if (strcmp(plan->lifted.items[i].pattern.text, grant->path) == 0)
-			return true;
-	return false;
-}
-
 static void keep(struct plan *plan, struct plan_grants *kept, const struct plan_grant *grant)
 {
 	*(struct plan_grant *)arena_push(plan->arena, kept) = *grant;
@@ -314,8 +312,7 @@ static void drop_denied(struct builder *builder)
 	plan->grants = kept;
 }
 
-/* A grant inside another of its kind says nothing new, and a mount of its own would make renames across it fail (EXDEV). One that
- * lifts a protect stays: it opens a place in a directory that is otherwise read-only. */
+/* A grant inside another of its kind says nothing new, and a mount of its own would make renames across it fail (EXDEV). */
 static void drop_redundant(struct plan *plan)
 {
 	struct plan_grants kept = { 0 };
@@ -324,7 +321,7 @@ static void drop_redundant(struct plan *plan)
 		for (size_t k = 0; k < kept.count; k++)
 			if (path_is_within(grant->path, kept.items[k].path))
 				outer = &kept.items[k];
-		if (!outer || outer->kind != grant->kind || is_lifted(plan, grant))
+		if (!outer || outer->kind != grant->kind)
 			keep(plan, &kept, grant);
 	}
 	plan->grants = kept;

@@ -394,33 +394,15 @@ static int compare_matches(const void *left, const void *right)
 	return order ? order : compare_rules(a->rule, b->rule);
 }
 
-/* Is there a grant strictly inside `outer` that holds `path`? What is locked in it is not locked by `outer`. */
-static bool is_reopened(const struct plan *plan, const char *path, const char *outer)
+/* Each path once, nothing below another. */
+static void finish_list(struct matches *matches, struct plan_matches *out)
 {
-	const struct plan_grant *grant = plan_grant_for(plan, path);
-	return grant && strcmp(grant->path, outer) != 0 && path_is_within(grant->path, outer);
-}
-
-static bool is_covered(const struct plan *plan, const char *path, const char *outer)
-{
-	return path_is_within(path, outer) && (strcmp(path, outer) == 0 || !is_reopened(plan, path, outer));
-}
-
-/* Sorted, each path once, nothing below another. */
-static void finish_list(const struct plan *plan, struct matches *matches, struct plan_matches *out)
-{
-	size_t kept = 0, top = 0; /* top: the last one that lies below no other */
+	size_t kept = 0;
 	if (matches->count > 0)
 		qsort(matches->items, matches->count, sizeof *matches->items, compare_matches);
-	for (size_t i = 0; i < matches->count; i++) {
-		struct plan_match match = matches->items[i];
-		if (kept > 0 && (is_covered(plan, match.path, matches->items[top].path) ||
-				 is_covered(plan, match.path, matches->items[kept - 1].path)))
-			continue;
-		if (kept == 0 || !path_is_within(match.path, matches->items[top].path))
-			top = kept;
-		matches->items[kept++] = match;
-	}
+	for (size_t i = 0; i < matches->count; i++)
+		if (kept == 0 || !path_is_within(matches->items[i].path, matches->items[kept - 1].path))
+			matches->items[kept++] = matches->items[i];
 	matches->count = kept;
 	out->items = matches->items;
 	out->count = kept;
@@ -470,17 +452,32 @@ static void build_pins(struct plan *plan)
 	plan->pinned = (struct plan_matches){ pinned.items, kept };
 }
 
+static int compare_plainly(const void *left, const void *right)
+{
+	return strcmp(((const struct plan_match *)left)->path, ((const struct plan_match *)right)->path);
+}
+
+/* The order of the plan is the plain one of bytes, so that lists can be merged by it. */
+static void sort_by_path(struct plan_matches *matches)
+{
+	if (matches->count > 0)
+		qsort(matches->items, matches->count, sizeof *matches->items, compare_plainly);
+}
+
 static int finish(struct scan *scan, struct error *err)
 {
 	struct plan *plan = scan->plan;
 	follow_links(scan, &scan->denied_links, &scan->masked, GRANT_READ);
 	follow_links(scan, &scan->protected_links, &scan->locked, GRANT_WRITE);
-	finish_list(plan, &scan->masked, &plan->masked);
+	finish_list(&scan->masked, &plan->masked);
 	if (scan_hard_links(plan, err) < 0)
 		return -1;
 	drop_masked(&plan->masked, &scan->locked);
-	finish_list(plan, &scan->locked, &plan->locked);
+	finish_list(&scan->locked, &plan->locked);
 	build_pins(plan);
+	sort_by_path(&plan->masked);
+	sort_by_path(&plan->locked);
+	sort_by_path(&plan->pinned);
 	plan->scanned_directories = scan->directories;
 	plan->scanned_files = scan->files;
 	if (scan->has_too_long)

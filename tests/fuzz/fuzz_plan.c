@@ -296,8 +296,7 @@ static void judge_list(const struct plan *plan, const struct plan_matches *match
 	for (size_t i = 0; i < matches->count; i++) {
 		PROPERTY(path_is_absolute_clean(matches->items[i].path) && matches->items[i].rule);
 		PROPERTY(plan_grant_for(plan, matches->items[i].path));
-		for (size_t k = i + 1; k < matches->count; k++)
-			PROPERTY(strcmp(matches->items[i].path, matches->items[k].path) != 0);
+		PROPERTY(i == 0 || strcmp(matches->items[i - 1].path, matches->items[i].path) < 0);
 	}
 }
 
@@ -314,6 +313,9 @@ static void judge_scan(struct run *run)
 			PROPERTY(i == k || !path_is_within(plan->masked.items[i].path, plan->masked.items[k].path));
 	for (size_t i = 0; i < plan->pinned.count; i++)
 		PROPERTY(plan_grant_for(plan, plan->pinned.items[i].path)->kind == GRANT_WRITE);
+	for (size_t i = 0; i < plan->locked.count; i++)
+		for (size_t k = 0; k < plan->locked.count; k++)
+			PROPERTY(i == k || !path_is_within(plan->locked.items[i].path, plan->locked.items[k].path));
 	for (size_t i = 0; i < plan->locked.count; i++)
 		PROPERTY(plan_grant_for(plan, plan->locked.items[i].path)->kind == GRANT_WRITE);
 }

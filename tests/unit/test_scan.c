@@ -212,15 +212,30 @@ TEST nested_grants_are_searched_by_their_own_kind(void)
 
 TEST lifted_places_are_not_locked(void)
 {
-	plan_fixture_make(&fixture,
-			  "files: [/home/ann/app/.vscode/x, /home/ann/app/.github/w/.vscode/x, /home/ann/app/.github/y, "
-			  "/home/ann/app/.github/z/.vscode/x]",
-			  (const struct plan_layer[]){ { LAYER_BASE, "files: {write: [.], protect: [.vscode, .github]}" },
-						       { LAYER_USER, "files: {write: [./.vscode, .github/w]}" },
-						       { 0 } });
+	plan_fixture_make(
+		&fixture,
+		"files: [/home/ann/app/.vscode/x, /home/ann/app/.vscode/sub/.vscode/x, /home/ann/app/.github/w/.vscode/x]",
+		(const struct plan_layer[]){ { LAYER_BASE, "files: {write: [.], protect: [.vscode, .github]}" },
+					     { LAYER_USER, "files: {write: [./.vscode]}" },
+					     { 0 } });
 	ASSERT_EQ(0, plan_scan(&fixture.plan, &fixture.error));
-	/* inside the reopened directory a protected name is locked again, in the rest of the locked one it need not be */
-	ASSERT_STR_EQ("/home/ann/app/.github /home/ann/app/.github/w/.vscode", LOCKED());
+	ASSERT_STR_EQ("/home/ann/app/.github /home/ann/app/.vscode/sub/.vscode", LOCKED());
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+TEST lists_are_in_the_order_of_bytes(void)
+{
+	scan("files: [/home/ann/app/a/.env, /home/ann/app/a-b/.env, /home/ann/app/a/.git/config, "
+	     "/home/ann/app/a-b/.git/config, /home/ann/app/a.d/.env]",
+	     "files: {write: [.], deny: [.env], protect: [\"**/.git/config\"]}");
+	const struct plan_matches *lists[] = { &fixture.plan.masked, &fixture.plan.locked, &fixture.plan.pinned };
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 1; k < lists[i]->count; k++)
+			ASSERT(strcmp(lists[i]->items[k - 1].path, lists[i]->items[k].path) < 0);
+	ASSERT_EQ(3, fixture.plan.masked.count);
+	ASSERT_EQ(2, fixture.plan.locked.count);
+	ASSERT_EQ(5, fixture.plan.pinned.count);
 	plan_fixture_free(&fixture);
 	PASS();
 }
@@ -344,6 +359,7 @@ int main(int argc, char **argv)
 	RUN_TEST(read_grants_are_searched_but_not_locked_or_pinned);
 	RUN_TEST(nested_grants_are_searched_by_their_own_kind);
 	RUN_TEST(lifted_places_are_not_locked);
+	RUN_TEST(lists_are_in_the_order_of_bytes);
 	RUN_TEST(case_is_folded_where_the_file_system_does);
 	RUN_TEST(the_index_offers_every_pattern_that_matches);
 	RUN_TEST(a_real_tree_gives_the_same_lists_every_time);
