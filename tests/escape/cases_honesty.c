@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cases on what berm says: where a promise does not hold yet, plan says so; what is visible is what plan names. Then the cases that
+ * are open. */
+#include "harness.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_PATHS = 512 };
+
+/* The level that `plan --json` gives a guarantee, "" if it names none. */
+static const char *level_of(const char *json, const char *guarantee)
+{
+	static char level[32];
+	char *name = path_of("\"name\":\"%s\"", guarantee);
+	char *compact = calloc(1, strlen(json) + 1), *out = compact;
+	bool is_string = false;
+	for (const char *c = json; *c; c++) {
+		if (*c == '"')
+			is_string = !is_string;
+		if (is_string || !isspace((unsigned char)*c))
+			*out++ = *c;
+	}
+	const char *place = strstr(compact, name);
+	const char *value = place ? strstr(place, "\"level\":\"") : NULL;
+	snprintf(level, sizeof level, "%.*s", value ? (int)strcspn(value + 9, "\"") : 0, value ? value + 9 : "");
+	free(compact);
+	return level;
+}
+
+/* Names that do not exist at launch, and files that the host replaces: held at launch only, and said. */
+static void says_launch(struct trial *trial)
+{
+	BERM(trial, "plan", "--json");
+	expect(trial, trial->outcome.exit_code == 0, "plan --json ends with %d: %.200s", trial->outcome.exit_code,
+	       trial->outcome.err);
+	expect(trial, strcmp(level_of(trial->outcome.out, "secrets"), "launch") == 0, "secrets: %s, not launch",
+	       level_of(trial->outcome.out, "secrets"));
+	expect(trial, strcmp(level_of(trial->outcome.out, "planting"), "launch") == 0, "planting: %s, not launch",
+	       level_of(trial->outcome.out, "planting"));
+	BERM(trial, "plan");
+	expect(trial, strstr(trial->outcome.out, "launch") != NULL, "plan does not say launch");
+	BERM(trial, "run", "--strict", "--", "/bin/echo", "ran");
+	expect(trial, trial->outcome.exit_code == 125 && !strstr(trial->outcome.out, "ran"),
+	       "strict is asked for and not refused");
+}
+
+static void linked_from_outside(struct trial *trial)
+{
+	char *store = path_of("%s/store.js", trial->world.outside), *file = path_of("%s/lib.js", trial->world.project);
+	make_file(store, "shared\n", 0644);
+	if (link(store, file))
+		die("link");
+	BARE(trial, "$ATTACK", "write", "lib.js");
+	expect(trial, file_contains(store, "PLANTED"), "control: the store is not changed by writing in place");
+	BERM(trial, "plan", "-v");
+	expect(trial, strstr(trial->outcome.out, "lib.js") != NULL,
+	       "plan does not report the file that is linked from outside");
+	unlink(file);
+	unlink(store);
+}
+
+struct paths {
+	char *items[MAX_PATHS];
+	size_t count;
+};
+
+/* Every "path" between two members of the JSON. */
+static void collect_paths(const char *json, const char *from, const char *to, struct paths *paths)
+{
+	const char *place = strstr(json, from), *end = place ? strstr(place, to) : NULL;
+	while (place && (place = strstr(place, "\"path\"")) && (!end || place < end) && paths->count < MAX_PATHS) {
+		place += 6;
+		place += strcspn(place, "\"") + 1;
+		paths->items[paths->count++] = strndup(place, strcspn(place, "\""));
+	}
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+	return strncmp(path, directory, length) == 0 &&
+	       (path[length] == '\0' || path[length] == '/' || strcmp(directory, "/") == 0);
+}
+
+static bool is_named(const struct paths *paths, const char *path)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (is_below(path, paths->items[i]) || is_below(paths->items[i], path))
+			return true;
+	return false;
+}
+
+/* Everything that a walk sees is named by the plan, leads to something named, or is one of the fixed parts of every view. */
+static void only_named(struct trial *trial)
+{
+	struct paths paths = { .count = 0 };
+	const char *argv[40] = { "$ATTACK", "walk", "4", "/proc", "/dev", "/tmp", NULL };
+	size_t count = 6;
+	BERM(trial, "plan", "--json");
+	collect_paths(trial->outcome.out, "\"grants\"", "\"deny\"", &paths);
+	collect_paths(trial->outcome.out, "\"sockets\"", "\"environment\"", &paths);
+	if (!expect(trial, paths.count > 3, "plan --json names no paths"))
+		return;
+	for (size_t i = 0; i < paths.count && count + 1 < 40; i++)
+		argv[count++] = paths.items[i];
+	/* /run/berm: what berm itself tells git and others inside. */
+	static const char *const fixed[] = { "/proc", "/dev", "/tmp", "/var/tmp", "/run/berm" };
+	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+		paths.items[paths.count++] = strdup(fixed[i]);
+	paths.items[paths.count++] = strdup(trial->world.home);
+	run_bare(trial, argv);
+	int seen = 0, unnamed = 0;
+	for (int half = 0; half < 2; half++) {
+		char *rest = NULL;
+		for (char *line = strtok_r(trial->outcome.out, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+			if (strncmp(line, "SEE ", 4) != 0)
+				continue;
+			seen++;
+			bool is_fine = is_named(&paths, line + 4);
+			unnamed += !is_fine;
+			if (half == 1)
+				expect(trial, is_fine, "visible, but not named by the plan: %s", line + 4);
+		}
+		if (half == 1)
+			break;
+		expect(trial, unnamed > 0, "control: the host holds nothing beyond the plan");
+		seen = 0;
+		run_inside(trial, argv);
+	}
+	expect(trial, seen > 5, "the walk saw %d names only", seen);
+}
+
+/* Mount flags, as the kernel tells them inside: what is writable is what the plan says, nothing carries set-user-ID or devices. */
+static void mount_flags(struct trial *trial)
+{
+	char *copy = path_of("%s/mountinfo", trial->world.project), *rest = NULL;
+	BARE(trial, "/bin/sh", "-c", "cat /proc/self/mountinfo > mountinfo");
+	expect(trial, file_contains(copy, " / rw"), "control: the host's root is not writable");
+	INSIDE(trial, "/bin/sh", "-c", "cat /proc/self/mountinfo > mountinfo");
+	char *text = strdup(file_text(copy));
+	int count = 0;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char point[1024], options[1024];
+		if (sscanf(line, "%*s %*s %*s %*s %1023s %1023s", point, options) != 2)
+			continue;
+		count++;
+		bool is_writable = strncmp(options, "rw", 2) == 0;
+		bool is_expected = is_below(point, trial->world.project) || is_below(point, trial->world.home) ||
+				   is_below(point, "/tmp") || is_below(point, "/var/tmp") || is_below(point, "/dev") ||
+				   strcmp(point, "/proc") == 0;
+		expect(trial, !is_writable || is_expected, "writable inside: %s", line);
+		expect(trial, strstr(options, "nosuid") != NULL, "set-user-ID works on %s", line);
+		expect(trial, strstr(options, "nodev") != NULL || is_below(point, "/dev"), "devices work on %s", line);
+	}
+	expect(trial, count > 3, "only %d mounts are seen", count);
+}
+
+const struct escape_case cases_honesty[] = {
+	{ 55, "protected names that are absent at launch: plan says so", 0, NULL, { NULL }, NULL, says_launch, 0 },
+	{ 111, "a project file that is hard-linked outside: reported", 0, NULL, { NULL }, NULL, linked_from_outside, 0 },
+	{ 148, "a walk of / sees only what the plan names", 0, NULL, { NULL }, NULL, only_named, 0 },
+	{ 149, "mount flags: read-only, nosuid, nodev", 0, NULL, { NULL }, NULL, mount_flags, 0 },
+	{ 0 },
+};
+
+#define LATER "not yet"
+const struct open_case cases_open[] = {
+	{ 5, "control bytes in the audit log", LATER, "there is no audit log" },
+	{ 20, "SCM_RIGHTS over an allowed socket", LATER, "verdict to be documented with the sockets key" },
+	{ 43, "case variants on a case-insensitive file system", "model-checked", "patterns are folded in tests/unit" },
+	{ 54, "a bare repository created in the project", LATER, "repositories born in a run are not reported" },
+	{ 59, "a project policy that widens", LATER, "needs berm trust" },
+	{ 79, "host names with NUL, look-alikes", "model-checked", "tests/unit: no allow list is enforced" },
+	{ 80, "an allowed name that resolves to a private address", LATER, "needs the resolver" },
+	{ 81, "connect(AF_UNSPEC) on an allowed connection", LATER, "needs the allow list" },
+	{ 82, "the policy file is edited during the run", LATER, "needs the supervisor's network" },
+	{ 83, "a thread rewrites the sockaddr", LATER, "needs notification" },
+	{ 84, "the argument is unmapped", LATER, "needs notification" },
+	{ 85, "out of descriptors, slow resolver, full queue", LATER, "needs notification" },
+	{ 86, "a symlink swapped during an on-behalf operation", LATER, "needs the deputy" },
+	{ 88, "100 shell pipelines under notification", LATER, "needs notification" },
+	{ 89, "a second notify filter", LATER, "needs notification" },
+	{ 91, "SIGKILL the launcher: nothing is left", "run here", "escape-kills, 200 times" },
+	{ 92, "double fork on macOS", "unverified", "macOS" },
+	{ 93, "fork bomb", LATER, "limits" },
+	{ 94, "memory bomb", LATER, "limits" },
+	{ 95, "disk, inode and log fill", LATER, "quota" },
+	{ 98, "open, launchctl", "unverified", "macOS" },
+	{ 99, "osascript", "unverified", "macOS" },
+	{ 100, "security, pbpaste", "unverified", "macOS" },
+	{ 101, "docker socket as network-outbound", "unverified", "macOS" },
+	{ 102, "SBPL injection by path", "unverified", "macOS" },
+	{ 104, "each claim of doctor equals a probe inside", LATER, "there is no doctor" },
+	{ 105, "the host replaces a denied file by rename", LATER, "level launch; case 55 asserts that plan says so" },
+	{ 106, "the host creates a denied name during the run", LATER, "level launch; case 55 asserts that plan says so" },
+	{ 108, "kill -9 at any moment: the project holds nothing new", "run here", "escape-kills, 200 times" },
+	{ 109, "the host rewrites a protected file", LATER, "level launch; case 55 asserts that plan says so" },
+	{ 112, "flags that widen where the user's policy narrows", LATER, "needs berm trust" },
+	{ 117, "the proxy's port on another host", LATER, "tier landlock" },
+	{ 118, "a stale stored plan", LATER, "plans are not stored" },
+	{ 0 },
+};

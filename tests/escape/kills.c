@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* berm killed with SIGKILL at 200 random moments: no process, mount, file or directory is left that the command did not make. */
+#include "harness.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *berm_path, *attack_path;
+bool is_self_test;
+
+enum { KILLS = 200, LATEST_US = 15000, SETTLE_MS = 2000 };
+
+static struct world world;
+static unsigned seed = 20240229; /* the same moments each time, as far as a scheduler allows */
+
+/* Does any process carry the mark in its arguments? Init has berm's arguments, so every process of a run does. */
+static pid_t marked_process(const char *mark)
+{
+	DIR *proc = opendir("/proc");
+	pid_t found = 0;
+	for (struct dirent *entry; proc && (entry = readdir(proc));) {
+		char path[64], arguments[4096];
+		pid_t pid = (pid_t)atoi(entry->d_name);
+		if (!isdigit((unsigned char)entry->d_name[0]) || pid == getpid())
+			continue;
+		snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t length = fd < 0 ? 0 : read(fd, arguments, sizeof arguments);
+		if (fd >= 0)
+			close(fd);
+		if (length > 0 && memmem(arguments, (size_t)length, mark, strlen(mark)))
+			found = pid;
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+static pid_t start(const char *mark)
+{
+	char *const environment[] = { "PATH=/usr/bin:/bin", path_of("HOME=%s", world.home),
+				      path_of("XDG_STATE_HOME=%s", world.state), path_of("XDG_CONFIG_HOME=%s", world.config),
+				      NULL };
+	pid_t pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+		for (int fd = 0; fd < 3; fd++)
+			dup2(null, fd);
+		setpgid(0, 0);
+		if (chdir(world.project))
+			_exit(99);
+		execle(berm_path, "berm", "run", "--", world.attack, "family-idle", mark, (char *)NULL, environment);
+		_exit(98);
+	}
+	return pid;
+}
+
+/* Death is not instantaneous: the kernel takes a pid namespace down after its init. */
+static bool is_gone(const char *mark)
+{
+	for (int i = 0; i < SETTLE_MS; i++, usleep(1000)) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (!marked_process(mark))
+			return true;
+	}
+	return false;
+}
+
+static int kill_once(int round, const char *project, const char *mounts)
+{
+	char *mark = path_of("mark-%d-%d", getpid(), round);
+	pid_t pid = start(mark);
+	usleep((useconds_t)(rand_r(&seed) % LATEST_US));
+	kill(pid, SIGKILL);
+	int failed = 0;
+	if (!is_gone(mark)) {
+		printf("FAILED round %d: process %d is left\n", round, marked_process(mark));
+		kill(marked_process(mark), SIGKILL);
+		failed = 1;
+	}
+	char *now = tree_listing(world.project);
+	if (strcmp(project, now) != 0) {
+		printf("FAILED round %d: the project changed:\n%s\n", round, now);
+		failed = 1;
+	}
+	if (strcmp(mounts, file_text("/proc/self/mountinfo")) != 0) {
+		printf("FAILED round %d: the host's mounts changed\n", round);
+		failed = 1;
+	}
+	free(now);
+	free(mark);
+	return failed;
+}
+
+/* The control: left alone the command runs and is seen. */
+static bool check_control(void)
+{
+	char *mark = path_of("mark-%d-control", getpid());
+	pid_t pid = start(mark);
+	usleep(300000);
+	bool is_running = waitpid(pid, NULL, WNOHANG) == 0 && marked_process(mark);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return is_running && is_gone(mark);
+}
+
+static char *names_in(const char *path)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct dirent **entries;
+	int count = scandir(path, &entries, NULL, alphasort);
+	for (int i = 0; i < count; i++)
+		if (strstr(entries[i]->d_name, "berm") && !strstr(entries[i]->d_name, "berm-escape-"))
+			fprintf(out, "%s\n", entries[i]->d_name);
+	fclose(out);
+	return text;
+}
+
+int main(void)
+{
+	static struct world_created created;
+	int failed = 0;
+	time_t begin = time(NULL);
+	berm_path = getenv("BERM");
+	attack_path = getenv("BERM_ATTACK");
+	if (!berm_path || !attack_path || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) {
+		fputs("kills: BERM and BERM_ATTACK must name programs\n", stderr);
+		return 2;
+	}
+	world_make(&world, NULL, &created);
+	if (!check_control()) {
+		printf("FAILED control: the command does not run\n");
+		failed++;
+	}
+	char *project = tree_listing(world.project), *mounts = strdup(file_text("/proc/self/mountinfo")),
+	     *tmp = names_in("/tmp");
+	for (int round = 0; round < KILLS && failed < 10; round++)
+		failed += kill_once(round, project, mounts);
+	if (strcmp(tmp, names_in("/tmp")) != 0) {
+		printf("FAILED something is left in /tmp: %s\n", names_in("/tmp"));
+		failed++;
+	}
+	world_remove_created(&created);
+	printf("%d kills: %d failed; %d s\n", KILLS, failed, (int)(time(NULL) - begin));
+	return failed ? 1 : 0;
+}
