@@ -97,6 +97,7 @@ struct plan_document {
 };
 #define PLAN_DOCUMENTS "/run/berm"
 #define PLAN_GIT_EXCLUDES PLAN_DOCUMENTS "/git-excludes"
+#define PLAN_GIT_CONFIG PLAN_DOCUMENTS "/gitconfig"
 
 /* Where private state of this project lives; chosen by project and grant class, so that a run without grants cannot prepare a
  * run that has them. */

@@ -40,20 +40,54 @@ static void add_match(const struct plan *plan, struct text *out, const char *pat
 	}
 }
 
-/* A hidden file cannot be added: git is told that it is ignored, or `git add -A` would fail on it. Nothing is written into the
- * user's repository for that. */
-static void add_excludes(struct plan *plan)
+static void add_document(struct plan *plan, const char *path, struct text *out)
 {
 	struct plan_document *document = arena_push(plan->arena, &plan->documents);
+	*document = (struct plan_document){ .path = path, .text = arena_copy(plan->arena, out->data) };
+	text_free(out);
+}
+
+/* A hidden file cannot be added: git is told that it is ignored, or `git add -A` would fail on it. Nothing is written into the
+ * user's repository for that. The user's own patterns come first, because the last match decides. */
+static void add_excludes(struct plan *plan)
+{
+	const char *own = git_user_ignores(plan);
 	struct text out = { 0 };
+	if (own)
+		text_add(&out, "%s\n", own);
 	text_add(&out, "# What berm hides in this project; git cannot read it here.\n");
 	for (size_t i = 0; i < plan->masked.count; i++)
 		add_match(plan, &out, plan->masked.items[i].path);
-	*document = (struct plan_document){ .path = PLAN_GIT_EXCLUDES, .text = arena_copy(plan->arena, out.data) };
-	text_free(&out);
+	add_document(plan, PLAN_GIT_EXCLUDES, &out);
+}
+
+/* A quoted value of a git configuration file. */
+static void add_setting(struct text *out, const char *name, const char *value)
+{
+	if (!value || strchr(value, '\n'))
+		return;
+	text_add(out, "\t%s = \"", name);
+	for (; *value; value++) {
+		if (strchr("\"\\", *value))
+			text_add(out, "\\");
+		text_add_n(out, value, 1);
+	}
+	text_add(out, "\"\n");
+}
+
+/* Stands for the system's configuration, which it includes: who commits, unless the repository or the private home knows better. */
+static void add_git_config(struct plan *plan)
+{
+	struct text out = { 0 };
+	text_add(&out, "[include]\n\tpath = /etc/gitconfig\n[user]\n");
+	add_setting(&out, "name", git_user_value(plan, "user", "name"));
+	add_setting(&out, "email", git_user_value(plan, "user", "email"));
+	add_document(plan, PLAN_GIT_CONFIG, &out);
 }
 
 void plan_add_documents(struct plan *plan)
 {
 	add_excludes(plan);
+	if (plan->home != HOME_HOST)
+		add_git_config(plan);
 }
