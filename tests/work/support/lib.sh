@@ -25,7 +25,8 @@ has_own_home=false
 furnish_home() {
 	mkdir -p "$1"/{.ssh,.cargo/bin,.npm,.cache,.config,.local/bin}
 	chmod 700 "$1" "$1/.ssh"
-	printf '[user]\n\tname = Ada Example\n\temail = ada@example.org\n[core]\n\tpager = false-pager\n' >"$1/.gitconfig"
+	printf '[user]\n\tname = Ada Example\n\temail = ada@example.org\n[core]\n\tpager = false-pager\n\texcludesFile = ~/.ignored\n' >"$1/.gitconfig"
+	echo '*.swp' >"$1/.ignored"
 	echo 'key of the host' >"$1/.ssh/id_ed25519"
 	# shellcheck disable=SC2016 # as npm writes it
 	echo '//registry.example.org/:_authToken=token-of-the-host' >"$1/.npmrc"
@@ -131,4 +132,15 @@ milliseconds() {
 # private_home: the directory on the host that the command has for a home.
 private_home() {
 	"$BERM" state path "${BERM_OPTIONS[@]}" | sed -n 's/^home //p'
+}
+
+# The host's git, with an identity of its own: the user may have none.
+host() {
+	git -c user.name='Host User' -c user.email=host@example.org -c init.defaultBranch=main -c commit.gpgSign=false \
+		-c protocol.file.allow=always "$@"
+}
+
+# locked_content [GIT-DIRECTORY]: what the host's git would execute or obey, as hashes. gc may leave info/refs.
+locked_content() {
+	find "${1:-.git}"/{config,hooks,info} -type f ! -name refs -exec sha256sum {} + | sort
 }

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the host's git obeys is read-only: git inside says so in its own words, and the host's files are as they were. And whose name
+# a commit bears: the repository's own setting, else the private home's, else ~/.gitconfig's.
+. "$(dirname "$0")/support/lib.sh"
+need git
+
+host init -q .
+echo text >text && host add . && host commit -qm first
+host init -q --bare remote.git
+mkdir .git/info 2>/dev/null
+echo '*.log' >>.git/info/exclude
+host config alias.st status
+cp -a .git "$scratch/control.git"
+locked_content >"$scratch/locked.before"
+
+expect "control: the same works on the host" git --git-dir="$scratch/control.git" config core.fsmonitor ./x
+refused "git config" "could not" git config core.fsmonitor ./x
+refused "git config --unset" "could not" git config --unset alias.st
+refused "git remote add" "could not" git remote add origin ./remote.git
+refused "git config core.hooksPath" "could not" git config core.hooksPath hooks
+refused "a hook" "Read-only" sh -c 'echo true >.git/hooks/pre-commit'
+refused "a hook that exists" "" sh -c 'echo true >>.git/hooks/pre-commit.sample'
+refused "moving the hooks away" "" mv .git/hooks .git/other-hooks
+refused "moving the repository away" "" mv .git other.git
+refused "chmod" "" chmod 777 .git/config
+refused "the configuration by another name" "" ln .git/config other-config
+works "reading it" git st --short
+expect_equal "all as it was" "$(cat "$scratch/locked.before")" "$(locked_content)"
+expect "no lock is left" test ! -e .git/config.lock
+expect_equal "the host's status" "?? remote.git/" "$(git status --porcelain)"
+expect "the host can still configure" git config core.abbrev 12
+git config --unset core.abbrev
+
+# What usually wants to write the configuration and does its work all the same.
+works_sh "push without -u, branch without tracking, by URL" 'git push -q ./remote.git HEAD:main; git fetch -q ./remote.git; git checkout -q -b next --no-track HEAD'
+host remote add origin ./remote.git && host fetch -q origin
+run "$BERM" run -- git checkout -q -b tracking origin/main
+expect_equal "a branch that would track is made, or refused, but never half" "$([ "$status" = 0 ] && echo tracking || echo next)" "$(git branch --show-current)"
+run "$BERM" run -- git push -q -u origin HEAD
+expect_equal "push -u pushes, although tracking cannot be noted" "$(git rev-parse HEAD)" "$(git -C remote.git rev-parse "$(git branch --show-current)")"
+expect_equal "status of a submodule-less repository" "" "$(git config --get-regexp '^branch' || true)"
+
+# Whose name.
+author() {
+	works "a commit ($1)" git commit -q --allow-empty -m "$1"
+	git log -1 --format=%an
+}
+name=$(git config --global user.name || true)
+if [ -n "$name" ]; then
+	expect_equal "the user's" "$name" "$(author 'by the user')"
+fi
+works "git config --global inside" git config --global user.name 'Private Home'
+works "and the address" git config --global user.email private@example.org
+expect_equal "the private home's" "Private Home" "$(author 'by the private home')"
+git config user.name 'Repository Own' && git config user.email own@example.org
+expect_equal "the repository's own" "Repository Own" "$(author 'by the repository')"
+expect_equal "and its address" own@example.org "$(git log -1 --format=%ae)"
+works "by variables that the command sets" env GIT_AUTHOR_NAME=Variable git commit -q --allow-empty -m variable
+expect_equal "the variable's" Variable "$(git log -1 --format=%an)"
+
+# What the user ignores everywhere is ignored inside too. Only where the home is ours to furnish.
+if $has_own_home; then
+	works_sh "ignored by core.excludesFile" 'touch edited.swp; git status --porcelain edited.swp'
+	expect_equal "the user's patterns hold" "" "$out"
+	works_sh "control: another name" 'touch edited.swq; git status --porcelain edited.swq'
+	expect_equal "is not ignored" "?? edited.swq" "$out"
+fi
+
+finish_work
