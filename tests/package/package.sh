@@ -10,6 +10,7 @@
 for tool in debootstrap unshare apt-get; do
 	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
+# shellcheck source=/dev/null
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 [ -n "$codename" ] || skip "this system's release has no code name"
 trees=$BERM_SOURCE_DIR/build/debootstrap

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What the tests of packages share: a release build with its packages in $packages, kept for the next run, and their paths.
-. "$(dirname "${BASH_SOURCE[0]}")/../../cli/support/lib.sh"
-
 : "${BERM_SOURCE_DIR:?the top of the source tree}"
+# shellcheck source=../cli/support/lib.sh
+. "$BERM_SOURCE_DIR/tests/cli/support/lib.sh"
+
 packages=$BERM_SOURCE_DIR/build/package
 
 skip() {
