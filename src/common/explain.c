@@ -306,8 +306,8 @@ struct verdict plan_check_path(const struct plan *plan, enum access access, cons
 	grant = plan_grant_for(plan, path);
 	if (!grant)
 		return check_elsewhere(plan, access, path);
-	if (access == ACCESS_WRITE && grant->kind == GRANT_WRITE && (rule = locking_rule(plan, path, is_directory))) {
-		if (holds_now(plan, path, locking_rule))
+	if (access == ACCESS_WRITE && (rule = locking_rule(plan, path, is_directory))) {
+		if (grant->kind != GRANT_WRITE || holds_now(plan, path, locking_rule))
 			return no(rule, "protected: readable, never changed or created");
 		return yes(rule, "protected, but not there: at the level `launch` it can still be created");
 	}
