@@ -167,44 +167,35 @@ static int open_root(struct error *err)
 	return steal_fd(&root);
 }
 
-/* One step down; made if it is not there. */
-static int step_down(int parent, const char *name, bool is_directory)
+static int make_in(int parent, const char *name, bool is_directory)
 {
-	int fd = sys_openat2(parent, name, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
-	if (fd >= 0 || errno != ENOENT)
-		return fd;
 	if (is_directory && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
 		return -1;
 	if (!is_directory && mknodat(parent, name, S_IFREG | 0644, 0) < 0 && errno != EEXIST)
 		return -1;
-	return sys_openat2(parent, name, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
+	return tree_open(parent, name);
 }
 
 int view_skeleton(int root, const char *path, bool is_directory)
 {
-	autoclose int current = -1;
-	char name[NAME_MAX + 1];
-	while (*path == '/')
-		path++;
-	while (*path) {
-		size_t length = strcspn(path, "/");
-		bool is_last = path[length] == '\0';
-		int next;
-		if (length >= sizeof name) {
-			errno = ENAMETOOLONG;
-			return -1;
-		}
-		memcpy(name, path, length);
-		name[length] = '\0';
-		next = step_down(current < 0 ? root : current, name, is_last ? is_directory : true);
-		if (next < 0)
-			return -1;
-		if (current >= 0)
-			close(current);
-		current = next;
-		path += length + !is_last;
+	char parent[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : 0;
+	autoclose int directory = -1;
+	int fd = tree_open(root, path);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	if (length >= sizeof parent) {
+		errno = ENAMETOOLONG;
+		return -1;
 	}
-	return steal_fd(&current);
+	memcpy(parent, path, length);
+	parent[length] = '\0';
+	if (length == 0)
+		return make_in(root, slash ? slash + 1 : path, is_directory);
+	directory = view_skeleton(root, parent, true);
+	return directory < 0 ? -1 : make_in(directory, slash + 1, is_directory);
 }
 
 /* May a mount point be created at entries[index]? Only in our own tmpfs and in private directories, never in a grant. */
