@@ -93,7 +93,7 @@ static int refuse(enum guarantee guarantee, enum level required, const struct gu
 		error_hint(err, "why: %s", state->reason);
 	if (state->fix)
 		error_hint(err, "fix: %s", state->fix);
-	error_hint(err, "details: berm doctor");
+	error_hint(err, "details: berm plan");
 	return error_hint(err, "to run with less, knowingly: --accept-weaker=%s", name);
 }
 
