@@ -16,7 +16,8 @@ static int print_help(void)
 		       "Shows what the policy means here: which guarantees hold, what is writable,\n"
 		       "readable, hidden and protected, and by which rule. Nothing is run.\n\n");
 	options_help(COMMAND_PLAN, &out);
-	text_add(&out, "\nExit status: 0; 125 if the policy is wrong.\n");
+	text_add(&out, "\nExit status: 0; 125 if the policy is wrong. With --why-rebuilt: 0 if the stored\n"
+		       "plan is used, 1 if a new one is made.\n");
 	fputs(out.data, stdout);
 	text_free(&out);
 	return 0;
@@ -84,6 +85,23 @@ static int show(struct session *session)
 	return 0;
 }
 
+/* Asks as `run` with the same options would. */
+static int why_rebuilt(struct session *session, char **argv, int rest)
+{
+	struct error err = { 0 };
+	if (session->options.wants_json || session->options.os || session->options.context_file) {
+		error_set(&err, "--why-rebuilt is about runs on this machine: --json, --os and --context do not go with it");
+		return report_error(&err);
+	}
+	session->words = session_words(&session->arena, argv, rest, "--why-rebuilt");
+	if (session_restore(session)) {
+		puts("the stored plan is used");
+		return 0;
+	}
+	printf("a new plan is made: %s\n", text_visible(&session->arena, session->loaded.reason));
+	return 1;
+}
+
 int cmd_plan(int argc, char **argv)
 {
 	struct session session = { 0 };
@@ -98,7 +116,7 @@ int cmd_plan(int argc, char **argv)
 		error_set(&err, "`berm plan` takes no arguments: %s", argv[rest]);
 		return report_error(&err);
 	}
-	status = show(&session);
+	status = session.options.wants_why_rebuilt ? why_rebuilt(&session, argv, rest) : show(&session);
 	session_close(&session);
 	return status;
 }

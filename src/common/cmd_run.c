@@ -97,13 +97,6 @@ static int run(struct session *session, char *const *command)
 	return result.exit_code;
 }
 
-static char *const *option_words(struct arena *arena, char **argv, int rest)
-{
-	char **words = arena_alloc(arena, (size_t)(rest + 1) * sizeof *words);
-	memcpy(words, argv + 1, (size_t)(rest - 1) * sizeof *words);
-	return words;
-}
-
 int cmd_run(int argc, char **argv)
 {
 	struct session session = { 0 };
@@ -120,7 +113,7 @@ int cmd_run(int argc, char **argv)
 		return report_error(&err);
 	}
 	if (!session.options.is_dry_run)
-		session.words = option_words(&session.arena, argv, rest);
+		session.words = session_words(&session.arena, argv, rest, NULL);
 	status = run(&session, argv + rest);
 	session_close(&session);
 	return status;

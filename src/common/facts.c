@@ -12,8 +12,9 @@
 #endif
 
 /* A file that changed within this time of being noted could change again without its ctime telling: clocks tick in steps of up to
- * 10 ms. */
+ * 10 ms, and some file systems keep whole seconds or pairs of them. */
 enum { TICK_NS = 20000000, NS_PER_S = 1000000000 };
+static const int64_t coarse_tick_ns = INT64_C(2) * NS_PER_S + TICK_NS;
 
 static void look(const char *path, bool is_content, struct fact *fact)
 {
@@ -52,18 +53,16 @@ static struct fact *find(const struct facts *facts, const char *path)
 static void note(struct facts *facts, const char *path, bool is_content)
 {
 	struct fact *known = find(facts, path), now;
-	look(path, is_content || (known && known->is_content), &now);
+	look(path, known ? known->is_content : is_content, &now);
 	if (!known) {
 		now.path = arena_copy(facts->arena, path);
 		*arena_push(facts->arena, facts) = now;
 		return;
 	}
-	if (is_content && !known->is_content) {
-		now.path = known->path;
-		*known = now;
-	} else if (!is_same(known, &now)) {
+	if (!is_same(known, &now))
 		facts->is_unstable = true;
-	}
+	if (is_content && !known->is_content)
+		look(known->path, true, known);
 }
 
 static struct facts *self_of(const struct filesystem *fs)
@@ -128,7 +127,7 @@ static bool is_recent(const struct fact *fact, const struct timespec *now)
 	if (fact->mode == 0 || !fact->is_content)
 		return false;
 	age = ((int64_t)now->tv_sec - fact->changed_s) * NS_PER_S + now->tv_nsec - fact->changed_ns;
-	return age < TICK_NS;
+	return age < (fact->changed_ns == 0 ? coarse_tick_ns : TICK_NS);
 }
 
 void facts_settle(struct facts *facts)

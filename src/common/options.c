@@ -24,6 +24,7 @@ enum option_id {
 	OPTION_JSON,
 	OPTION_OS,
 	OPTION_CONTEXT,
+	OPTION_WHY_REBUILT,
 	OPTION_SHOW,
 	OPTION_SCHEMA,
 	OPTION_KEYS,
@@ -64,6 +65,7 @@ static const struct option_row option_table[] = {
 	{ OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs" },
 	{ OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system" },
 	{ OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE" },
+	{ OPTION_WHY_REBUILT, "why-rebuilt", 0, NULL, COMMAND_PLAN, "would `run` use the stored plan?" },
 	{ OPTION_SHOW, "show", 0, "POLICY", COMMAND_POLICIES, "print one built-in policy" },
 	{ OPTION_SCHEMA, "schema", 0, NULL, COMMAND_POLICIES, "print the JSON Schema of policy files" },
 	{ OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language" },
@@ -238,6 +240,9 @@ static int take(struct arena *arena, const struct option_row *row, const char *v
 		return 0;
 	case OPTION_CONTEXT:
 		options->context_file = value;
+		return 0;
+	case OPTION_WHY_REBUILT:
+		options->wants_why_rebuilt = true;
 		return 0;
 	case OPTION_SHOW:
 		options->show = value;

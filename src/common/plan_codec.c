@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "common/plan_build.h"
+
 enum { COUNT_MAX = 1 << 16 };
 
 struct codec {
@@ -115,13 +117,16 @@ static void rule_value(struct codec *codec, struct rule *rule)
 	rule->layer = (enum layer)choice(codec, rule->layer, LAYER_COMMAND_LINE);
 }
 
+/* The evaluator knows the rule of berm's own state by its address. */
+enum rule_place { RULE_NONE, RULE_STORED, RULE_STATE };
+
 static void rule_pointer(struct codec *codec, const struct rule **rule)
 {
-	bool is_there = *rule != NULL;
+	enum rule_place place = !*rule ? RULE_NONE : *rule == &rule_state ? RULE_STATE : RULE_STORED;
 	struct rule *copy;
-	boolean(codec, &is_there);
-	if (!is_there) {
-		*rule = NULL;
+	place = (enum rule_place)choice(codec, place, RULE_STATE);
+	if (place != RULE_STORED) {
+		*rule = place == RULE_STATE ? &rule_state : NULL;
 		return;
 	}
 	copy = codec->is_writing ? &(struct rule){ 0 } : arena_alloc(codec->arena, sizeof *copy);
@@ -141,12 +146,21 @@ static void setting(struct codec *codec, struct setting *value)
 	rule_value(codec, &value->rule);
 }
 
+/* What arena_push would have come to, so that decoded vectors can grow like others. */
+static size_t capacity(size_t length)
+{
+	size_t room = 1;
+	while (room < length)
+		room *= 2;
+	return room;
+}
+
 /* A vector of the plan, element by element. */
 #define VECTOR(codec, vector, element)                                                                                         \
 	do {                                                                                                                   \
 		size_t vector_count = count((codec), (vector)->count);                                                         \
 		if (!(codec)->is_writing) {                                                                                    \
-			(vector)->items = arena_alloc((codec)->arena, (vector_count + 1) * sizeof *(vector)->items);           \
+			(vector)->items = arena_alloc((codec)->arena, capacity(vector_count) * sizeof *(vector)->items);       \
 			(vector)->count = vector_count;                                                                        \
 		}                                                                                                              \
 		for (size_t vector_i = 0; vector_i < vector_count && !(codec)->has_failed; vector_i++)                         \
@@ -276,7 +290,7 @@ static void blob(struct codec *codec, struct plan_stored *stored)
 		text_add_n(codec->out, stored->blob, size);
 		return;
 	}
-	stored->blob = take(codec, size);
+	stored->blob = size > 0 ? take(codec, size) : NULL;
 	stored->blob_size = stored->blob ? size : 0;
 }
 
@@ -297,13 +311,14 @@ bool plan_codec_fits(const struct plan *plan)
 	       plan->network.publish.count == 0 && plan->context.os == OS_LINUX;
 }
 
-void plan_encode(const struct plan *plan, const struct plan_stored *stored, struct text *out)
+bool plan_encode(const struct plan *plan, const struct plan_stored *stored, struct text *out)
 {
 	struct codec codec = { .is_writing = true, .out = out };
 	/* Writing only reads; the copies keep that visible to the compiler. */
 	struct plan plan_copy = *plan;
 	struct plan_stored stored_copy = *stored;
 	everything(&codec, &plan_copy, &stored_copy);
+	return !codec.has_failed;
 }
 
 bool plan_decode(struct arena *arena, const char *data, size_t length, struct plan *plan, struct plan_stored *stored)

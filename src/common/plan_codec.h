@@ -26,7 +26,8 @@ struct plan_stored {
 
 /* Can this plan be stored? Not if it names destinations, ports or anything else the codec does not carry. */
 bool plan_codec_fits(const struct plan *plan);
-void plan_encode(const struct plan *plan, const struct plan_stored *stored, struct text *out);
+/* False if it is larger than what plan_decode takes. */
+bool plan_encode(const struct plan *plan, const struct plan_stored *stored, struct text *out);
 /* `bytes` must outlive the plan. False if they are not what plan_encode wrote. Fills everything but policy, and the context's environment and file system. */
 bool plan_decode(struct arena *arena, const char *bytes, size_t length, struct plan *plan, struct plan_stored *stored);
 

@@ -18,9 +18,13 @@
 #include "common/text.h"
 #include "version.h"
 
+#ifdef __APPLE__
+#define st_ctim st_ctimespec
+#endif
+
 extern char **environ;
 
-enum { FORMAT = 1, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
+enum { FORMAT = 2, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
 
 static const char magic[8] = "bermplan";
 
@@ -88,7 +92,9 @@ static const char *find_home(struct arena *arena)
 
 static void add_string(struct sha256 *hash, const char *string)
 {
-	sha256_add(hash, string ? string : "\1", string ? strlen(string) + 1 : 2);
+	sha256_add(hash, string ? "=" : "-", 1);
+	if (string)
+		sha256_add(hash, string, strlen(string) + 1);
 }
 
 static void add_number(struct sha256 *hash, uint64_t number)
@@ -105,7 +111,8 @@ static bool add_binary(struct sha256 *hash)
 	add_number(hash, (uint64_t)info.st_dev);
 	add_number(hash, (uint64_t)info.st_ino);
 	add_number(hash, (uint64_t)info.st_size);
-	add_number(hash, (uint64_t)info.st_ctime);
+	add_number(hash, (uint64_t)info.st_ctim.tv_sec);
+	add_number(hash, (uint64_t)info.st_ctim.tv_nsec);
 	return true;
 }
 
@@ -137,6 +144,9 @@ void plan_store_key(struct arena *arena, char *const *words, struct plan_key *ke
 	struct sha256 hash;
 
 	*key = (struct plan_key){ 0 };
+	/* Refused in words when the plan is made. */
+	if (getuid() != geteuid() || getgid() != getegid())
+		return;
 	if (!home || !getcwd(directory, sizeof directory) || directory[0] != '/')
 		return;
 	usual = path_join(arena, home, ".local/state");
@@ -155,13 +165,31 @@ void plan_store_key(struct arena *arena, char *const *words, struct plan_key *ke
 		add_string(&hash, *words);
 	sha256_finish_hex(&hash, key->hash);
 	/* A fixed number of slots bounds what piles up; the file has the whole key. */
-	key->file = arena_printf(arena, "%s/berm/plans/%.*s", usual, SLOT_HEX, key->hash);
+	key->slot = arena_copy_n(arena, key->hash, SLOT_HEX);
+	key->home = home;
+}
+
+/* No symlink is followed below the home: one that leads into a project would let a command have written what is read here. */
+static int open_plans(const char *home)
+{
+	static const char *const names[] = { ".local", "state" };
+	struct error ignored;
+	autoclose int state = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int berm = -1;
+	for (size_t i = 0; i < sizeof names / sizeof names[0] && state >= 0; i++) {
+		int next = openat(state, names[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(state);
+		state = next;
+	}
+	berm = state < 0 ? -1 : state_enter(state, "berm", home, false, &ignored);
+	return berm < 0 ? -1 : state_enter(berm, "plans", home, false, &ignored);
 }
 
 /* The bytes after the header, if the file is ours, whole and for this key. */
 static const char *open_stored(struct arena *arena, const struct plan_key *key, size_t *length, const char **reason)
 {
-	autoclose int fd = open(key->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	autoclose int plans = open_plans(key->home);
+	autoclose int fd = plans < 0 ? -1 : openat(plans, key->slot, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	const struct header *header;
 	struct stat info;
 	char *bytes;
@@ -170,7 +198,7 @@ static const char *open_stored(struct arena *arena, const struct plan_key *key, 
 	if (fd < 0)
 		return NULL;
 	*reason = "the stored file is not a private file of this user";
-	if (fstat(fd, &info) < 0 || info.st_uid != geteuid() || (info.st_mode & 077))
+	if (fstat(fd, &info) < 0 || info.st_uid != geteuid() || (info.st_mode & 077) || info.st_nlink > 1)
 		return NULL;
 	*reason = "the stored file is damaged";
 	bytes = read_whole(arena, fd, FILE_MAX, length);
@@ -201,7 +229,7 @@ bool plan_store_load(struct arena *arena, const struct plan_key *key, struct pla
 	size_t length;
 
 	*loaded = (struct plan_loaded){ .reason = "plans are not stored here" };
-	if (!key->file)
+	if (!key->home)
 		return false;
 	bytes = open_stored(arena, key, &length, &loaded->reason);
 	if (!bytes)
@@ -247,6 +275,12 @@ static bool write_all(int fd, const char *bytes, size_t length)
 	return true;
 }
 
+/* Canonical both: no symlink between the home and the state, which is what open_plans asks. */
+static bool is_at_usual_place(const struct plan *plan)
+{
+	return strcmp(plan->context.state_directory, path_join(plan->arena, plan->context.home, ".local/state/berm")) == 0;
+}
+
 /* The directory was judged and made by state.c's rules; the file appears whole or not at all. */
 static void write_file(struct arena *arena, const struct plan *plan, const struct plan_key *key, const struct text *content)
 {
@@ -263,8 +297,7 @@ static void write_file(struct arena *arena, const struct plan *plan, const struc
 	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (!write_all(fd, content->data, content->length) ||
-	    renameat(directory, temporary, directory, strrchr(key->file, '/') + 1) < 0)
+	if (!write_all(fd, content->data, content->length) || renameat(directory, temporary, directory, key->slot) < 0)
 		unlinkat(directory, temporary, 0);
 }
 
@@ -275,12 +308,11 @@ void plan_store_save(struct arena *arena, const struct plan_key *key, const stru
 	struct plan_stored stored = { .facts = { facts->items, facts->count }, .blob = blob, .blob_size = blob_size };
 	struct text body = { 0 }, whole = { 0 };
 
-	if (!key->file || facts->is_unstable || !plan_codec_fits(plan))
+	if (!key->home || facts->is_unstable || !plan_codec_fits(plan) || !is_at_usual_place(plan))
 		return;
 	collect_own(plan, &stored);
 	stored.passed = plan->policy->environment.pass;
-	plan_encode(plan, &stored, &body);
-	if (body.length + sizeof header <= FILE_MAX) {
+	if (plan_encode(plan, &stored, &body) && body.length + sizeof header <= FILE_MAX) {
 		memcpy(header.magic, magic, sizeof magic);
 		memcpy(header.key, key->hash, SHA256_HEX);
 		header.length = (uint32_t)body.length;

@@ -17,7 +17,8 @@
 #include "common/sha256.h"
 
 struct plan_key {
-	const char *file; /* where the plan would be stored; NULL: not storable here (and nothing below is set) */
+	const char *home; /* of the password database; NULL: nothing can be stored here (and nothing below is set) */
+	const char *slot; /* the file's name among the stored plans */
 	char hash[SHA256_HEX + 1];
 };
 

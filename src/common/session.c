@@ -29,6 +29,7 @@ static int open_context(struct session *session, struct error *err)
 	char *text;
 	size_t length;
 
+	note_content(session, "/etc/passwd");
 	if (!options->context_file) {
 		if (context_detect(&session->arena, &request, &session->context, err) < 0)
 			return -1;
@@ -153,6 +154,18 @@ static int refuse_writable_state(struct session *session, struct error *err)
 	return error_hint(err, "unset XDG_STATE_HOME, or name a directory that no sandbox can write");
 }
 
+char *const *session_words(struct arena *arena, char **argv, int rest, const char *omitted)
+{
+	char **words = arena_alloc(arena, ((size_t)rest + 1) * sizeof *words);
+	size_t count = 0;
+	for (int i = 1; i < rest; i++)
+		if (!omitted || strcmp(argv[i], omitted) != 0)
+			words[count++] = argv[i];
+	if (count > 0 && strcmp(words[count - 1], "--") == 0)
+		words[--count] = NULL;
+	return words;
+}
+
 bool session_restore(struct session *session)
 {
 	if (!session->words)
@@ -166,7 +179,7 @@ bool session_restore(struct session *session)
 
 void session_keep(struct session *session, const void *blob, size_t blob_size)
 {
-	if (!session->words || !session->key.file)
+	if (!session->words || !session->key.home)
 		return;
 	plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, blob, blob_size);
 }
@@ -176,7 +189,6 @@ static void stop_recording(struct session *session)
 {
 	if (!session->words)
 		return;
-	note_content(session, "/etc/passwd");
 	facts_settle(&session->facts);
 	session->context.fs = session->facts.host;
 	session->plan.context.fs = session->facts.host;

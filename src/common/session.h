@@ -37,6 +37,9 @@ struct session {
 	bool ignores_trust; /* `berm trust` asks what the file would open, whatever is recorded */
 };
 
+/* The options among argv[1..rest-1] as they were written, for `words`: without the `--` that ends them, and without `omitted` (or
+ * NULL). */
+char *const *session_words(struct arena *arena, char **argv, int rest, const char *omitted);
 /* From the stored plan: context and plan, no policy. False (with loaded.reason) if there is none that is still true. */
 bool session_restore(struct session *session);
 /* Stores the plan that session_open made, with what the backend prepared. */
