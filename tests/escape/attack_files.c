@@ -185,6 +185,22 @@ static void run_metadata(char **paths)
 	}
 }
 
+/* The same without changing anything, for what the machine needs: the right to set is what counts. */
+static void run_metadata_same(char **paths)
+{
+	for (; *paths; paths++) {
+		struct stat info;
+		if (stat(*paths, &info)) {
+			report(labelled("chmod", *paths), -errno);
+			continue;
+		}
+		struct timespec times[2] = { info.st_atim, info.st_mtim };
+		report(labelled("chmod", *paths), result_of(chmod(*paths, info.st_mode & 07777)));
+		report(labelled("chown", *paths), result_of(chown(*paths, info.st_uid, info.st_gid)));
+		report(labelled("utimes", *paths), result_of(utimensat(AT_FDCWD, *paths, times, 0)));
+	}
+}
+
 static void run_rename(char **pairs)
 {
 	for (; pairs[0] && pairs[1]; pairs += 2)
@@ -261,6 +277,17 @@ static void run_read_deep(char **arguments)
 			return;
 		}
 	report("read-deep", read_byte(arguments[2]));
+}
+
+/* A chain of directories that is longer than any path: NAME COUNT. */
+static void run_dig(char **arguments)
+{
+	for (int i = 0; i < atoi(arguments[1]); i++)
+		if (mkdir(arguments[0], 0755) || chdir(arguments[0])) {
+			report("dig", -errno);
+			return;
+		}
+	report_reached("dig");
 }
 
 struct handle {
@@ -418,6 +445,7 @@ const struct attack attacks_files[] = {
 	{ "open-write", run_open_write, "PATH...: opens, writes nothing" },
 	{ "alter", run_alter, "PATH...: every way to change or replace a file" },
 	{ "metadata", run_metadata, "PATH...: chmod, chown, times, attributes" },
+	{ "metadata-same", run_metadata_same, "PATH...: sets what is set already" },
 	{ "rename", run_rename, "FROM TO ..." },
 	{ "exchange", run_exchange, "A B ...: RENAME_EXCHANGE" },
 	{ "link", run_link, "FROM TO ...: hard links" },
@@ -426,6 +454,7 @@ const struct attack attacks_files[] = {
 	{ "readlink", run_readlink, "PATH..." },
 	{ "chdir", run_chdir, "PATH..." },
 	{ "unseal", run_unseal, "DIRECTORY FILE ...: chmod the directory, read the file" },
+	{ "dig", run_dig, "NAME COUNT: directories in one another" },
 	{ "read-deep", run_read_deep, "NAME COUNT FILE: chdir NAME count times" },
 	{ "handle", run_handle, "PATH...: open_by_handle_at" },
 	{ "foreign-handle", run_foreign_handle, "TYPE HEX" },

@@ -174,7 +174,6 @@ const struct open_case cases_open[] = {
 	{ 20, "SCM_RIGHTS over an allowed socket", LATER, "verdict to be documented with the sockets key" },
 	{ 43, "case variants on a case-insensitive file system", "model-checked", "patterns are folded in tests/unit" },
 	{ 54, "a bare repository created in the project", LATER, "repositories born in a run are not reported" },
-	{ 59, "a project policy that widens", LATER, "needs berm trust" },
 	{ 79, "host names with NUL, look-alikes", "model-checked", "tests/unit: no allow list is enforced" },
 	{ 80, "an allowed name that resolves to a private address", LATER, "needs the resolver" },
 	{ 81, "connect(AF_UNSPEC) on an allowed connection", LATER, "needs the allow list" },

@@ -96,5 +96,13 @@ const struct escape_case cases_kernel[] = {
 	{ 124, "changes of the network by netlink", 0, NULL, { "netlink-change" }, NULL, NULL, 0 },
 	{ 125, "clocks, swap, accounting, kernel log", 0, NULL, { "administrative" }, NULL, NULL, 0 },
 	{ 126, "a device node that lies in the project", NEED_ROOT, device_in_project, { "open", "disk" }, NULL, NULL, 0 },
+	{ 154,
+	  "mode and owner of the host's device nodes",
+	  NEED_ROOT,
+	  NULL,
+	  { "metadata-same", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty" },
+	  NULL,
+	  NULL,
+	  0 },
 	{ 0 },
 };

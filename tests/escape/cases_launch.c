@@ -358,6 +358,124 @@ static void by_symlink(struct trial *trial)
 	CONTAIN(trial, "alter", ".git/config");
 }
 
+/* What a command may have left for the next launch to trip over: it must neither hang nor read without end. */
+static void special_files(struct trial *trial)
+{
+	static const struct {
+		const char *name, *kind;
+	} places[] = { { ".git", "fifo" },     { "berm.yml", "fifo" }, { ".env", "fifo" },	  { ".git", "huge" },
+		       { "berm.yml", "huge" }, { "berm.yml", "zero" }, { ".git/config", "fifo" }, { ".env", "loop" } };
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		world_renew_project(&trial->world);
+		char *path = path_of("%s/%s", trial->world.project, places[i].name);
+		remove_tree(path);
+		if (strcmp(places[i].kind, "fifo") == 0 && mkfifo(path, 0644))
+			die("mkfifo");
+		if (strcmp(places[i].kind, "huge") == 0) {
+			make_file(path, "", 0644);
+			if (truncate(path, 1L << 33))
+				die("truncate");
+		}
+		if (strcmp(places[i].kind, "zero") == 0)
+			make_link("/dev/zero", path);
+		if (strcmp(places[i].kind, "loop") == 0)
+			make_link(".env", path);
+		INSIDE(trial, "$ATTACK", "exit", "3");
+		expect(trial, trial->outcome.exit_code == 3 || trial->outcome.exit_code == 125, "%s as %s: exit code %d",
+		       places[i].name, places[i].kind, trial->outcome.exit_code);
+	}
+}
+
+/* The private home is the command's; the host removes it. */
+static void hostile_home(struct trial *trial)
+{
+	const struct world *world = &trial->world;
+	char *before = tree_listing(world->outside);
+	INSIDE(trial, "/bin/sh", "-c",
+	       "cd ~ && ln -s \"$1\" link && mkdir -p a/b && ln -s \"$1\" a/b/c && chmod 000 a/b && ln -s / root && mkfifo "
+	       "pipe &&"
+	       " mkdir deep && cd deep && exec \"$2\" dig $(printf '%0200d' 0) 22",
+	       "sh", "$OUTSIDE", "$ATTACK");
+	expect(trial, trial->outcome.exit_code == 0, "the home cannot be prepared (%d): %.200s", trial->outcome.exit_code,
+	       trial->outcome.err);
+	INSIDE(trial, "$ATTACK", "exit", "3");
+	expect(trial, trial->outcome.exit_code == 3 || trial->outcome.exit_code == 125, "the next run: exit code %d",
+	       trial->outcome.exit_code);
+	BERM(trial, "state", "reset", "--yes");
+	char *after = tree_listing(world->outside);
+	expect(trial, strcmp(before, after) == 0, "state reset changed something outside:\n%s", after);
+	expect(trial, first_directory_below(world->state)[0] == '\0' || trial->outcome.exit_code != 0,
+	       "state reset says that all is done and left %s", first_directory_below(world->state));
+}
+
+static void kernel_trees(struct trial *trial)
+{
+	static const char *const paths[] = { "/",    "/proc",		"/proc/sys",   "/sys",	  "/dev",
+					     "/run", "/proc/self/root", "/dev/shm/..", "/var/run" };
+	char *link = path_of("%s/everything", trial->world.base);
+	make_link("/", link);
+	BERM(trial, "run", "--allow-read=$READONLY", "--", "/bin/echo", "ran");
+	expect(trial, trial->outcome.exit_code == 0, "control: an ordinary grant is refused");
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+		for (int write = 0; write < 2; write++) {
+			BERM(trial, "run", path_of("--allow-%s=%s", write ? "write" : "read", paths[i]), "--", "/bin/echo",
+			     "ran");
+			expect(trial, trial->outcome.exit_code == 125, "%s can be granted", paths[i]);
+		}
+	BERM(trial, "run", "--allow-read=$BASE/everything", "--", "/bin/echo", "ran");
+	expect(trial, trial->outcome.exit_code == 125, "a link to / can be granted");
+	BERM(trial, "run", "--allow-write=$BASE", "--", "/bin/echo", "ran");
+	expect(trial, trial->outcome.exit_code == 125, "what holds berm's own state can be made writable");
+	BERM(trial, "run", "--allow-read=$STATE", "--", "$ATTACK", "list", "$STATE/berm/projects");
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "berm's own state can be made readable");
+}
+
+/* A project below something that is denied grants nothing of it. */
+static void project_in_denied_place(struct trial *trial)
+{
+	world_home_secret(&trial->world);
+	char *keys = path_of("%s/.ssh", trial->world.home), *name = strrchr(trial->world.home_secret, '/') + 1;
+	trial->directory = keys;
+	BARE(trial, "/bin/cat", name);
+	expect(trial, strstr(trial->outcome.out, trial->world.token) != NULL, "control: the key cannot be read");
+	INSIDE(trial, "/bin/cat", name);
+	expect(trial, !strstr(trial->outcome.out, trial->world.token), "cd ~/.ssh makes the keys readable");
+	trial->directory = NULL;
+	BERM(trial, "run", path_of("--project=%s", keys), "--", "/bin/cat", trial->world.home_secret);
+	expect(trial, !strstr(trial->outcome.out, trial->world.token), "--project=~/.ssh makes the keys readable");
+	BERM(trial, "run", path_of("--allow-read=%s", trial->world.home_secret), "--", "/bin/cat", trial->world.home_secret);
+	expect(trial, !strstr(trial->outcome.out, trial->world.token), "--allow-read lifts a denial");
+	BERM(trial, "run", path_of("--allow-read=%s", trial->world.home), "--", "/bin/cat", trial->world.home_secret);
+	expect(trial, !strstr(trial->outcome.out, trial->world.token), "--allow-read=~ makes the keys readable");
+}
+
+/* Until the user trusts exactly that content, a project's policy only takes away. */
+static void widening_policy(struct trial *trial)
+{
+	char *policy = path_of("version: 1\nfiles:\n  read: [%s]\n  write: [%s]\n  except: [.env]\nnetwork: all\nhome: host\n"
+			       "environment:\n  pass: [MY_TOKEN]\nnesting: true\n",
+			       trial->world.outside, trial->world.readonly);
+	trial_variable(trial, "MY_TOKEN=x");
+	world_home_secret(&trial->world);
+	make_file(path_of("%s/user.yml", trial->world.base), policy, 0600);
+	/* As the user's own word the same text does what it says. */
+	BERM(trial, "run", "--policy=$BASE/user.yml", "--", "$ATTACK", "read", "$SECRET");
+	expect(trial, strstr(trial->outcome.out, "REACHED") != NULL, "control: the policy grants nothing: %.200s",
+	       trial->outcome.err);
+	make_file(path_of("%s/berm.yml", trial->world.project), policy, 0644);
+	INSIDE(trial, "$ATTACK", "read", "$SECRET", ".env", "$HOMESECRET");
+	expect(trial, strstr(trial->outcome.out, "END") || trial->outcome.exit_code == 125, "neither run nor refused (%d)",
+	       trial->outcome.exit_code);
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "an untrusted policy widens:\n%s", trial->outcome.out);
+	INSIDE(trial, "$ATTACK", "environment", "MY_TOKEN");
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "an untrusted policy passes a variable");
+	INSIDE(trial, "$ATTACK", "namespaces");
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "an untrusted policy allows nesting");
+	INSIDE(trial, "$ATTACK", "create", "$READONLY/planted");
+	expect(trial, access(path_of("%s/planted", trial->world.readonly), F_OK) != 0,
+	       "an untrusted policy makes something writable");
+}
+
 /* The promise in one line, as a person would try it. */
 static void must_show(struct trial *trial)
 {
@@ -388,6 +506,11 @@ const struct escape_case cases_launch[] = {
 	{ 103, "a required mechanism is absent: refused", 0, NULL, { NULL }, NULL, mechanism_absent, 60 },
 	{ 114, "project = home, /, an ancestor, a system directory", 0, NULL, { NULL }, NULL, unfit_projects, 0 },
 	{ 115, "as root: shadow, core_pattern, root-only files", NEED_ROOT, NULL, { NULL }, NULL, root_reach, 20 },
+	{ 59, "a project policy that widens", 0, NULL, { NULL }, NULL, widening_policy, 0 },
+	{ 155, "FIFOs, huge files and loops where a launch reads", ABOUT_LAUNCHER, NULL, { NULL }, NULL, special_files, 20 },
+	{ 156, "state reset on a home that the command prepared", NEED_WALL, NULL, { NULL }, NULL, hostile_home, 0 },
+	{ 157, "grants of /, /proc, /sys, /dev, /run and of berm's state", 0, NULL, { NULL }, NULL, kernel_trees, 0 },
+	{ 158, "a project in a denied place", 0, NULL, { NULL }, NULL, project_in_denied_place, 0 },
 	{ 142, "the promise in one line: cat, ls, ps, kill", NEED_WALL, NULL, { NULL }, NULL, must_show, 0 },
 	{ 143, "a starved launcher fails closed", 0, NULL, { NULL }, NULL, starved, 40 },
 	{ 144, "state, policy or HOME inside the writable set", 0, NULL, { NULL }, NULL, own_directories_in_project, 0 },

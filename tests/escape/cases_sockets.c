@@ -171,6 +171,31 @@ static void socket_behind_link(struct trial *trial)
 	expect(trial, arrived == 3, "%d connections arrived", arrived);
 }
 
+/* The abstract names belong to the network namespace: with the host's network only Landlock keeps them apart. */
+static void abstract_with_network(struct trial *trial)
+{
+	make_file(path_of("%s/policy.yml", trial->world.base), "version: 1\nnetwork: all\n", 0600);
+	trial_option(trial, "--policy=$BASE/policy.yml");
+	contain_socket(trial, path_of("@berm-escape-%s", strrchr(trial->world.base, '-') + 1));
+}
+
+static void abstract_without_landlock(struct trial *trial)
+{
+	(void)trial;
+	refuse_call(444 /* landlock_create_ruleset */, EOPNOTSUPP);
+}
+
+static void abstract_name_shared(struct trial *trial)
+{
+	abstract_with_network(trial);
+	char *name = path_of("@berm-escape-%s", strrchr(trial->world.base, '-') + 1);
+	int fd = listen_at(name, SOCK_STREAM);
+	trial->before_exec = abstract_without_landlock;
+	INSIDE(trial, "$ATTACK", "connect", name);
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "without Landlock an abstract socket of the host is reached");
+	close(fd);
+}
+
 static int listeners[2] = { -1, -1 };
 
 /* The project is made anew for each half, so the listener is too; the control's connection is drained with it. */
@@ -263,5 +288,6 @@ const struct escape_case cases_sockets[] = {
 	  nothing_arrived,
 	  NULL,
 	  0 },
+	{ 153, "an abstract socket with network: all", 0, NULL, { NULL }, NULL, abstract_name_shared, 0 },
 	{ 0 },
 };

@@ -32,6 +32,11 @@ struct bench {
 	char text[1 << 14];
 };
 
+/* Where main begins and where the launcher's set-up ends, as numbers of its calls. */
+struct limits {
+	int startup, supervising_from;
+};
+
 struct tally {
 	int refused, held, silent, failed;
 };
@@ -72,15 +77,19 @@ static int run(struct bench *bench, const struct fault *fault, struct trace *tra
 
 /* Memory that is refused to the C library itself, or a program that cannot even be loaded, ends without words: nothing ran, which is
  * what counts, but it is not a refusal in words. */
-static bool may_be_silent(const struct traced_call *call, int startup)
+static bool may_be_silent(const struct traced_call *call, const struct limits *limits)
 {
+	/* The launcher while it supervises: its failure ends the run, in whatever words; the set-up is over. */
+	if (call->process == 0 && call->index >= limits->supervising_from)
+		return true;
 	return call->process == 0 &&
-	       (call->index < startup || call->number == SYS_mmap || call->number == SYS_brk || call->number == SYS_mprotect ||
-		call->number == SYS_munmap || call->number == SYS_write || call->number == SYS_writev ||
-		call->number == SYS_futex || call->number == SYS_exit_group);
+	       (call->index < limits->startup || call->number == SYS_mmap || call->number == SYS_brk ||
+		call->number == SYS_mprotect || call->number == SYS_munmap || call->number == SYS_write ||
+		call->number == SYS_writev || call->number == SYS_futex || call->number == SYS_exit_group);
 }
 
-static const char *judge(struct bench *bench, const struct traced_call *call, int startup, int code, struct tally *tally)
+static const char *judge(struct bench *bench, const struct traced_call *call, const struct limits *limits, int code,
+			 struct tally *tally)
 {
 	bool has_run = access(bench->marker, F_OK) == 0;
 	if (has_run && strstr(bench->text, "REACHED read"))
@@ -101,7 +110,7 @@ static const char *judge(struct bench *bench, const struct traced_call *call, in
 	}
 	if (code == 0)
 		return "nothing ran, and the exit code is 0";
-	if (!may_be_silent(call, startup))
+	if (!may_be_silent(call, limits))
 		return code == 125 ? "refused without a word" : "nothing ran, but not refused with 125";
 	tally->silent++;
 	return NULL;
@@ -120,14 +129,15 @@ static int startup_calls(struct bench *bench, struct trace *trace)
 	return (int)trace->count;
 }
 
-static void try_call(struct bench *bench, const struct traced_call *call, int startup, int error_number, struct tally *tally)
+static void try_call(struct bench *bench, const struct traced_call *call, const struct limits *limits, int error_number,
+		     struct tally *tally)
 {
 	struct fault fault = { call->process, call->index, error_number };
 	struct trace trace = { .calls = NULL };
 	int code = run(bench, &fault, &trace);
 	/* Threads make the count vary a little: what counts is the call that really failed. */
 	struct traced_call hit = { call->process, call->index, trace.failed_number };
-	const char *problem = judge(bench, &hit, startup, code, tally);
+	const char *problem = judge(bench, &hit, limits, code, tally);
 	if (!problem)
 		return;
 	tally->failed++;
@@ -178,7 +188,7 @@ static bool is_chosen(const struct trace *trace, size_t at)
 	return total <= SAMPLES || before * SAMPLES / total != (before - 1) * SAMPLES / total || before == 0;
 }
 
-static void try_all(struct bench *bench, const struct trace *trace, int startup, struct tally *tally)
+static void try_all(struct bench *bench, const struct trace *trace, const struct limits *limits, struct tally *tally)
 {
 	bool is_long = getenv("BERM_LONG") != NULL;
 	int turn = 0;
@@ -187,7 +197,7 @@ static void try_all(struct bench *bench, const struct trace *trace, int startup,
 			continue;
 		for (int k = 0; k < ERROR_COUNT; k++)
 			if (is_long || k == turn % ERROR_COUNT)
-				try_call(bench, &trace->calls[i], startup, errors[k], tally);
+				try_call(bench, &trace->calls[i], limits, errors[k], tally);
 		turn++;
 	}
 }
@@ -206,12 +216,13 @@ int main(void)
 		die("prctl");
 	prepare(&bench, &created);
 	run(&bench, &(struct fault){ .process = -1 }, &trace); /* makes the state directories */
-	int startup = startup_calls(&bench, &trace);
+	struct limits limits = { .startup = startup_calls(&bench, &trace) };
 	bool is_sound = check_control(&bench, &trace);
+	limits.supervising_from = trace.supervising_from;
 	char *before = tree_listing(path_of("%s/.git", bench.world.project)),
 	     *mounts = strdup(file_text("/proc/self/mountinfo"));
 	if (is_sound)
-		try_all(&bench, &trace, startup, &tally);
+		try_all(&bench, &trace, &limits, &tally);
 	char *after = tree_listing(path_of("%s/.git", bench.world.project));
 	if (strcmp(before, after) != 0 || strcmp(mounts, file_text("/proc/self/mountinfo")) != 0) {
 		printf("FAILED the project's .git or the host's mounts changed\n");

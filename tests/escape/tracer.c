@@ -70,6 +70,8 @@ static struct tracee *tracee_of(struct session *session, pid_t pid)
 	}
 	if (!free_slot)
 		abort();
+	if (session->born == 1 && !is_thread_of(pid, session->program))
+		session->trace->supervising_from = session->tracees[0].count;
 	*free_slot =
 		(struct tracee){ .pid = pid, .process = is_thread_of(pid, session->program) ? TRACE_THREAD : session->born++ };
 	return free_slot;
@@ -195,6 +197,7 @@ int trace_run(char *const *argv, char *const *environment, const char *directory
 	setitimer(ITIMER_REAL, &limit, NULL);
 	trace->count = 0;
 	trace->has_executed = false;
+	trace->supervising_from = 0;
 	trace->failed_number = -1;
 	session.program = start(argv, environment, directory, out);
 	tracee_of(&session, session.program);
