@@ -201,6 +201,5 @@ const struct open_case cases_open[] = {
 	{ 109, "the host rewrites a protected file", LATER, "level launch; case 55 asserts that plan says so" },
 	{ 112, "flags that widen where the user's policy narrows", LATER, "needs berm trust" },
 	{ 117, "the proxy's port on another host", LATER, "tier landlock" },
-	{ 118, "a stale stored plan", LATER, "plans are not stored" },
 	{ 0 },
 };

@@ -476,6 +476,54 @@ static void widening_policy(struct trial *trial)
 	       "an untrusted policy makes something writable");
 }
 
+static bool is_hidden(struct trial *trial, const char *path)
+{
+	BARE(trial, "$ATTACK", "read", path);
+	expect(trial, strstr(trial->outcome.out, "REACHED") != NULL, "control: %s cannot be read", path);
+	INSIDE(trial, "$ATTACK", "read", path);
+	return strstr(trial->outcome.out, "END") && !strstr(trial->outcome.out, "REACHED");
+}
+
+/* What changed since the last run counts, however little time has passed and whatever the times of files say. */
+static void stored_plan(struct trial *trial)
+{
+	const struct world *world = &trial->world;
+	char *directory = path_of("%s/src/deep", world->project);
+	struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+	make_directory(directory, 0755);
+	for (int round = 0; round < 15; round++) {
+		INSIDE(trial, "$ATTACK", "exit", "0");
+		expect(trial, trial->outcome.exit_code == 0, "round %d: exit code %d", round, trial->outcome.exit_code);
+		/* At once, and with forged times. */
+		char *name = path_of("src/deep/.env.%d", round);
+		make_filef(world->token, 0644, "%s/%s", world->project, name);
+		utimensat(AT_FDCWD, directory, old, 0);
+		utimensat(AT_FDCWD, path_of("%s/src", world->project), old, 0);
+		expect(trial, is_hidden(trial, name), "round %d: a new denied file is readable", round);
+	}
+	make_directory(path_of("%s/fresh", world->project), 0755);
+	make_repository(path_of("%s/fresh/.git", world->project));
+	INSIDE(trial, "$ATTACK", "write", "fresh/.git/config", "fresh/.git/hooks/pre-commit");
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "a new repository's configuration is writable");
+	make_file(path_of("%s/plain.txt", world->project), world->token, 0644);
+	INSIDE(trial, "$ATTACK", "read", "plain.txt");
+	expect(trial, strstr(trial->outcome.out, "REACHED") != NULL, "control: a plain file is hidden");
+	make_file(path_of("%s/berm.yml", world->project), "version: 1\nfiles:\n  deny: [plain.txt]\n", 0644);
+	expect(trial, is_hidden(trial, "plain.txt"), "a changed policy is not honoured");
+	unlink(path_of("%s/berm.yml", world->project));
+	BERM(trial, "run", "--deny=plain.txt", "--", "$ATTACK", "read", "plain.txt");
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "another flag is not honoured");
+	/* A file becomes a directory, a directory a link. */
+	unlink(path_of("%s/.env", world->project));
+	make_directory(path_of("%s/.env", world->project), 0755);
+	make_filef(world->token, 0644, "%s/.env/inner", world->project);
+	expect(trial, is_hidden(trial, ".env/inner"), "a directory in place of a denied file is readable");
+	rename(directory, path_of("%s/src/moved", world->project));
+	make_link(world->outside, directory);
+	INSIDE(trial, "$ATTACK", "read", "src/moved/.env.3", "src/deep/secret");
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "after a swap something is readable: %s", trial->outcome.out);
+}
+
 /* The promise in one line, as a person would try it. */
 static void must_show(struct trial *trial)
 {
@@ -511,6 +559,7 @@ const struct escape_case cases_launch[] = {
 	{ 156, "state reset on a home that the command prepared", NEED_WALL, NULL, { NULL }, NULL, hostile_home, 0 },
 	{ 157, "grants of /, /proc, /sys, /dev, /run and of berm's state", 0, NULL, { NULL }, NULL, kernel_trees, 0 },
 	{ 158, "a project in a denied place", 0, NULL, { NULL }, NULL, project_in_denied_place, 0 },
+	{ 118, "what changed since the last run", 0, NULL, { NULL }, NULL, stored_plan, 15 },
 	{ 142, "the promise in one line: cat, ls, ps, kill", NEED_WALL, NULL, { NULL }, NULL, must_show, 0 },
 	{ 143, "a starved launcher fails closed", 0, NULL, { NULL }, NULL, starved, 40 },
 	{ 144, "state, policy or HOME inside the writable set", 0, NULL, { NULL }, NULL, own_directories_in_project, 0 },

@@ -117,18 +117,18 @@ static bool check_control(void)
 	return is_running && is_gone(mark);
 }
 
-static char *names_in(const char *path)
+/* Names only: what berm keeps between runs may change in content. */
+static char *names_below(const char *path)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	struct dirent **entries;
-	int count = scandir(path, &entries, NULL, alphasort);
-	for (int i = 0; i < count; i++)
-		if (strstr(entries[i]->d_name, "berm") && !strstr(entries[i]->d_name, "berm-escape-"))
-			fprintf(out, "%s\n", entries[i]->d_name);
-	fclose(out);
-	return text;
+	char *listing = tree_listing(path), *out = listing, *rest = NULL;
+	for (char *line = strtok_r(strdup(listing), "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		size_t length = strcspn(line, " ");
+		memmove(out, line, length);
+		out += length;
+		*out++ = '\n';
+	}
+	*out = '\0';
+	return listing;
 }
 
 int main(void)
@@ -148,11 +148,12 @@ int main(void)
 		failed++;
 	}
 	char *project = tree_listing(world.project), *mounts = strdup(file_text("/proc/self/mountinfo")),
-	     *tmp = names_in("/tmp");
+	     *state = names_below(world.state);
 	for (int round = 0; round < KILLS && failed < 10; round++)
 		failed += kill_once(round, project, mounts);
-	if (strcmp(tmp, names_in("/tmp")) != 0) {
-		printf("FAILED something is left in /tmp: %s\n", names_in("/tmp"));
+	char *left = names_below(world.state);
+	if (strcmp(state, left) != 0) {
+		printf("FAILED something is left in the state directory:\n%s\nwas:\n%s\n", left, state);
 		failed++;
 	}
 	world_remove_created(&created);

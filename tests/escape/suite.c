@@ -170,7 +170,7 @@ static void run_case(struct entry *entry, bool must_run)
 static const char *status_text(const struct result *result)
 {
 	static const char *const names[] = { "passed", "FAILED", "-", "-" };
-	return names[result->status];
+	return result->is_noticed ? "noticed" : names[result->status];
 }
 
 static const char *label_text(const struct result *result)
