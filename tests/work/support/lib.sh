@@ -101,11 +101,13 @@ stderr: $(tail -n 25 <<<"$err")"
 	fi
 }
 
-# works_sh NAME SCRIPT [ARGUMENT...]: the same for a shell script.
+# works_sh NAME SCRIPT [ARGUMENT...]: the same for a shell script that ends at the first failure. In it, `never COMMAND...` ends it if the
+# command succeeds; `! command` would not.
 works_sh() {
 	local name=$1 script=$2
 	shift 2
-	works "$name" bash -euo pipefail -c "$script" bash "$@"
+	works "$name" bash -euo pipefail -c 'never() { if "$@" 2>/dev/null; then echo "it worked: $*" >&2; exit 1; fi; }
+'"$script" bash "$@"
 }
 
 # refused NAME PART COMMAND...: it fails inside, with PART in what it says; the host's state is for the caller to look at.
