@@ -119,54 +119,70 @@ static void judge_candidate(const struct scan *scan, size_t number, const char *
 		finding->is_pruned = true;
 }
 
-static struct finding judge(const struct scan *scan, const char *directory, const char *name, bool is_directory,
-			    char path[PATH_BYTES])
+static struct finding judge(const struct scan *scan, const char *path, const char *name, size_t length, bool is_directory)
 {
+	const struct scan_index *index = &scan->index;
 	struct finding finding = { 0 };
-	bool has_path = false;
-	for (size_t word = 0; word < scan->index.words; word++) {
-		uint64_t bits = scan_index_candidates(&scan->index, word, (unsigned char)name[0],
-						      (unsigned char)name[strlen(name) - 1]);
+	for (size_t word = 0; word < index->words; word++) {
+		uint64_t bits = scan_index_candidates(index, word, (unsigned char)name[0], (unsigned char)name[length - 1]);
 		for (; bits; bits &= bits - 1) {
-			if (!has_path)
-				join(path, directory, name);
-			has_path = true;
-			judge_candidate(scan, word * 64 + (size_t)__builtin_ctzll(bits), path, is_directory, &finding);
+			size_t number = word * 64 + (size_t)__builtin_ctzll(bits);
+			if (scan_index_agrees(index, number, name, length))
+				judge_candidate(scan, number, path, is_directory, &finding);
 		}
 	}
 	return finding;
 }
 
-static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
+static bool has_candidate(const struct scan_index *index, const char *name, size_t length)
 {
-	struct scan *scan = self;
+	for (size_t word = 0; word < index->words; word++) {
+		uint64_t bits = scan_index_candidates(index, word, (unsigned char)name[0], (unsigned char)name[length - 1]);
+		for (; bits; bits &= bits - 1)
+			if (scan_index_agrees(index, word * 64 + (size_t)__builtin_ctzll(bits), name, length))
+				return true;
+	}
+	return false;
+}
+
+/* An entry that some pattern may be about. */
+static enum walk_step visit_closely(struct scan *scan, const char *directory, const char *name, enum file_type type)
+{
 	bool is_directory = type == FILE_DIRECTORY;
 	char path[PATH_BYTES];
 	struct finding finding;
 
-	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
-	if (strlen(directory) + strlen(name) + 2 > PATH_BYTES) {
+	if (!join(path, directory, name)) {
 		scan->has_too_long = true;
 		return WALK_SKIP;
 	}
-	finding = judge(scan, directory, name, is_directory, path);
+	finding = judge(scan, path, name, strlen(name), is_directory);
 	if (finding.denied_by) {
 		record(scan, type == FILE_SYMLINK ? &scan->denied_links : &scan->masked, path, type, finding.denied_by);
 		return WALK_SKIP;
 	}
 	/* A grant inside this one is searched, or not, by its own kind. */
-	if ((is_directory || finding.protected_by) && scan->has_inner_grants && join(path, directory, name) &&
-	    is_grant(scan->plan, path))
+	if ((is_directory || finding.protected_by) && scan->has_inner_grants && is_grant(scan->plan, path))
 		return WALK_SKIP;
 	if (finding.protected_by)
 		record(scan, type == FILE_SYMLINK ? &scan->protected_links : &scan->locked, path, type, finding.protected_by);
-	if (!is_directory)
-		return WALK_SKIP;
-	if (finding.is_pruned) {
+	if (finding.is_pruned)
 		record_unsearched(scan, path, scan->root->kind == GRANT_WRITE);
-		return WALK_SKIP;
-	}
-	return WALK_DESCEND;
+	return is_directory && !finding.is_pruned ? WALK_DESCEND : WALK_SKIP;
+}
+
+/* Called for every entry of every tree that is searched: nearly all of them end here. */
+static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
+{
+	struct scan *scan = self;
+	bool is_directory = type == FILE_DIRECTORY;
+	size_t length = strlen(name);
+
+	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
+	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > PATH_BYTES)) ||
+	    has_candidate(&scan->index, name, length))
+		return visit_closely(scan, directory, name, type);
+	return is_directory ? WALK_DESCEND : WALK_SKIP;
 }
 
 static bool has_inner_grants(const struct plan *plan, const struct plan_grant *root)

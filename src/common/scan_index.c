@@ -13,6 +13,7 @@ void scan_index_prepare(struct scan_index *index, struct arena *arena, size_t pa
 	index->words = pattern_count / 64 + 1;
 	index->first = arena_alloc(arena, BYTES * index->words * sizeof *index->first);
 	index->last = arena_alloc(arena, BYTES * index->words * sizeof *index->last);
+	index->ends = arena_alloc(arena, (pattern_count + 1) * sizeof *index->ends);
 }
 
 static void admit(uint64_t *table, size_t words, unsigned byte, size_t number)
@@ -47,6 +48,44 @@ static bool is_plain(unsigned char byte, bool is_literal, bool case_fold)
 	return is_literal || !strchr("*?[]\\", byte);
 }
 
+/* `*.tfstate.*`: no end is plain, and every name would be a candidate. */
+static void find_middle(const char *name, struct scan_ends *ends)
+{
+	size_t length = 0;
+	while (*name && !is_plain((unsigned char)*name, false, false))
+		name += *name == '\\' && name[1] ? 2 : 1;
+	while (is_plain((unsigned char)name[length], false, false) && name[length])
+		length++;
+	ends->middle = name;
+	ends->middle_length = (unsigned short)length;
+}
+
+/* Where case is folded, or a class may hold anything, the ends say nothing. */
+static struct scan_ends find_ends(const char *name, bool is_literal, bool is_opaque)
+{
+	size_t length = strlen(name), prefix = 0, suffix = 0;
+	struct scan_ends ends = { .prefix = name, .suffix = name };
+
+	if (is_opaque || length > UINT16_MAX)
+		return ends;
+	if (is_literal) {
+		ends.prefix_length = (unsigned short)length;
+		ends.is_exact = true;
+		return ends;
+	}
+	while (prefix < length && is_plain((unsigned char)name[prefix], false, false))
+		prefix++;
+	/* A byte after a backslash is plain too, but the backslash ends the search. */
+	while (suffix < length - prefix && is_plain((unsigned char)name[length - 1 - suffix], false, false))
+		suffix++;
+	if (prefix + suffix == 0)
+		find_middle(name, &ends);
+	ends.prefix_length = (unsigned short)prefix;
+	ends.suffix = name + length - suffix;
+	ends.suffix_length = (unsigned short)suffix;
+	return ends;
+}
+
 void scan_index_add(struct scan_index *index, size_t number, const struct pattern *pattern, bool case_fold)
 {
 	const char *slash = strrchr(pattern->text, '/');
@@ -55,8 +94,11 @@ void scan_index_add(struct scan_index *index, size_t number, const struct patter
 	unsigned char first = (unsigned char)name[0];
 	unsigned char last = first ? (unsigned char)name[strlen(name) - 1] : 0;
 
+	bool has_class = !is_literal && strchr(pattern->text, '[');
+
+	index->ends[number] = find_ends(name, is_literal, case_fold || has_class);
 	/* A `]` or a slash in a class would cut the name at the wrong place. */
-	if (!is_literal && strchr(pattern->text, '[')) {
+	if (has_class) {
 		first = '*';
 		last = '*';
 	}

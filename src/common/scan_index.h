@@ -7,13 +7,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/arena.h"
 #include "common/pattern.h"
 
+/* The plain bytes at both ends of a pattern's last component; if there are none, the first plain ones inside it. */
+struct scan_ends {
+	const char *prefix, *suffix, *middle;
+	unsigned short prefix_length, suffix_length, middle_length;
+	bool is_exact; /* the prefix is all of it */
+};
+
 struct scan_index {
 	size_t words; /* of 64 patterns each */
 	uint64_t *first, *last; /* [256][words] */
+	struct scan_ends *ends; /* [pattern] */
 };
 
 void scan_index_prepare(struct scan_index *index, struct arena *arena, size_t pattern_count);
@@ -24,6 +33,18 @@ static inline uint64_t scan_index_candidates(const struct scan_index *index, siz
 					     unsigned char last)
 {
 	return index->first[first * index->words + word] & index->last[last * index->words + word];
+}
+
+/* Of a candidate: do the plain bytes of the pattern occur in this name where they must? */
+static inline bool scan_index_agrees(const struct scan_index *index, size_t number, const char *name, size_t length)
+{
+	const struct scan_ends *ends = &index->ends[number];
+	if (ends->is_exact ? length != ends->prefix_length : length < (size_t)ends->prefix_length + ends->suffix_length)
+		return false;
+	if (ends->middle_length > 0)
+		return memmem(name, length, ends->middle, ends->middle_length) != NULL;
+	return memcmp(name, ends->prefix, ends->prefix_length) == 0 &&
+	       memcmp(name + length - ends->suffix_length, ends->suffix, ends->suffix_length) == 0;
 }
 
 #endif

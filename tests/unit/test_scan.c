@@ -256,13 +256,20 @@ TEST case_is_folded_where_the_file_system_does(void)
 /* The index may offer too much, never too little. */
 TEST the_index_offers_every_pattern_that_matches(void)
 {
-	static const char *const patterns[] = { ".env",	      ".env.*", "*.pem", "[ab]x", "x[ab]",	   "\\*lit",
-						"lit\\*",     "?",	"*",	 "a",	  "**/d/e*",	   "/r/*/f",
-						"/r/literal", "dir/",	"[!x]*", "a[]]",  "\u00e9t\u00e9", "k" };
-	static const char *const names[] = {
-		".env", ".env.local", "a.pem",	       "ax", "xa",     "*lit",		"lit*", "q", "a", "e1", "f", "literal",
-		"dir",	"a]",	      "\u00e9t\u00e9", "K",  "\u212a", "\u00c9T\u00c9", "x"
-	};
+	static const char *const patterns[] = { ".env",	   ".env.*",	    "*.pem",	  "[ab]x", "x[ab]",
+						"\\*lit",  "lit\\*",	    "?",	  "*",	   "a",
+						"**/d/e*", "/r/*/f",	    "/r/literal", "dir/",  "[!x]*",
+						"a[]]",	   "\u00e9t\u00e9", "*.st.*",	  "*\\**", "a*b*c",
+						"a\\b",	   "??x??",	    "*?",	  "k" };
+	static const char *const names[] = { ".env",  ".env.local", "a.pem",
+					     "ax",    "xa",	    "*lit",
+					     "lit*",  "q",	    "a",
+					     "e1",    "f",	    "literal",
+					     "dir",   "a]",	    "\u00e9t\u00e9",
+					     "K",     "\u212a",	    "\u00c9T\u00c9",
+					     "x",     "x.st.y",	    ".st.",
+					     "q*q",   "abc",	    "ab",
+					     "aXbYc", "12x34" };
 	static const char *const directories[] = { "/r", "/r/d", "/r/q", "/z" };
 	struct arena arena = { 0 };
 	struct error err = { 0 };
@@ -287,6 +294,7 @@ TEST the_index_offers_every_pattern_that_matches(void)
 						continue;
 					matches++;
 					ASSERTm(path, bits >> i & 1);
+					ASSERTm(path, scan_index_agrees(&index, i, name, strlen(name)));
 				}
 		ASSERT(matches > 40);
 	}
