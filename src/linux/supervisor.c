@@ -30,6 +30,7 @@ struct run {
 	bool has_status;
 	bool is_time_over, is_killed;
 	int64_t time_limit, kill_at, stop_at; /* monotonic milliseconds; 0: none */
+	int stop_signal;
 	int channel;
 };
 
@@ -54,10 +55,16 @@ static void kill_all(struct run *run)
 	kill(run->supervision->pid, SIGKILL);
 }
 
+/* By the signal that stopped the command, so that the shell says the same of berm as it would of the command. */
 static void stop_self(struct run *run)
 {
+	sigset_t stop, before;
 	run->stop_at = 0;
-	kill(getpid(), SIGSTOP);
+	sigemptyset(&stop);
+	sigaddset(&stop, run->stop_signal);
+	kill(getpid(), run->stop_signal);
+	sigprocmask(SIG_UNBLOCK, &stop, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void take_signal(struct run *run, const struct signalfd_siginfo *info)
@@ -134,6 +141,7 @@ static void take_message(struct run *run)
 		return;
 	case MESSAGE_STOPPED:
 		run->stop_at = now_ms() + STOP_DELAY_MS;
+		run->stop_signal = message.value;
 		return;
 	case MESSAGE_CONTINUED:
 		run->stop_at = 0;
