@@ -11,6 +11,7 @@ if [ -z "${BERM_CLI_SIGNALS:-}" ]; then
 fi
 
 : "${BERM:?the path of the program under test}"
+support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/berm-cli.XXXXXX")
 project=$scratch/project
 # State and configuration of the person who runs the tests are left alone.
@@ -137,6 +138,19 @@ same() {
 $(diff -a "$scratch/bare.out" "$scratch/inside.out" | head -n 10)
 $(diff -a "$scratch/bare.err" "$scratch/inside.err" | head -n 10)"
 	fi
+}
+
+# python PROGRAM ARGUMENT...: one of support/, whose expectations it counts itself: it prints those that did not hold.
+python() {
+	local program=$1
+	shift
+	if ! command -v python3 >/dev/null; then
+		echo "python3 is needed"
+		exit 77
+	fi
+	expect_python=0
+	PYTHONDONTWRITEBYTECODE=1 python3 "$support/$program" "$@" || expect_python=$?
+	expect_equal "$program" 0 "$expect_python"
 }
 
 # until_true COMMAND...: at most five seconds.

@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""berm on a pseudo-terminal. Each scenario is played twice, bare and with `berm run --` before the command, and returns what was
+seen; the two have to agree, and with what is written here."""
+
+import concurrent.futures
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+
+BERM = os.environ["BERM"]
+BARE = ""
+INSIDE = f"'{BERM}' run -- "
+WORKERS = 4
+LIMIT = 8.0  # seconds for anything to show up
+
+
+class Terminal:
+    """A process as the leader of a session on a new terminal."""
+
+    def __init__(self, *argv, size=(24, 80)):
+        self.status = None
+        self.text = ""
+        self.pid, self.master = pty.fork()
+        if self.pid == 0:
+            os.environ["TERM"] = "dumb"
+            os.environ["PS1"] = "PROMPT> "
+            os.execvp(argv[0], argv)
+        os.set_inheritable(self.master, False)
+        self.resize(*size)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def press(self, key):
+        """A key while a command runs. Not at once: a shell that is just starting a program cannot be stopped."""
+        time.sleep(0.15)
+        self.type(key)
+
+    def read(self, seconds):
+        """What comes within a time; None at the end."""
+        if not select.select([self.master], [], [], seconds)[0]:
+            return ""
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            return None
+        self.text += data.decode(errors="replace").replace("\r", "")
+        return data or None
+
+    def expect(self, pattern):
+        """Waits for it, forgets everything up to its end, and returns the match."""
+        end = time.monotonic() + LIMIT
+        while True:
+            match = re.search(pattern, self.text)
+            if match:
+                self.text = self.text[match.end():]
+                return match
+            if time.monotonic() > end or self.read(0.2) is None:
+                raise AssertionError(f"no {pattern!r} in {self.text[-400:]!r}")
+
+    def wait(self):
+        """The exit status as a shell gives it; kills what does not end."""
+        end = time.monotonic() + LIMIT
+        while self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+                if self.status < 0:
+                    self.status = 128 - self.status
+            elif time.monotonic() > end:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                self.status = -1
+            else:
+                self.read(0.02)
+        while self.read(0.05):
+            pass
+        return self.status
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            os.close(self.master)
+        if self.status is None:
+            with contextlib.suppress(OSError):
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+
+
+class Shell(Terminal):
+    """An interactive shell with job control, as a person has it."""
+
+    def __init__(self, **options):
+        super().__init__("bash", "--norc", "--noprofile", "--noediting", "-i", **options)
+        # The echo of what is typed would look like output.
+        self.line("stty -echo; echo begin")
+        self.expect(r"(?m)(^|> )begin\n")
+
+    def line(self, text):
+        self.type(text + "\n")
+
+    def value(self, expression):
+        self.line(f"echo value=[{expression}]")
+        return self.expect(r"value=\[(.*)\]").group(1)
+
+
+@contextlib.contextmanager
+def playing(terminal):
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def with_word(word):
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/cmdline", "rb") as file:
+            if word.encode() in file.read() and int(name) != os.getpid() and is_alive(name):
+                found.append(int(name))
+    return found
+
+
+# Scenarios: wrap is "" or "berm run -- ".
+
+
+def interrupt_alone(wrap):
+    """Ctrl-C on a terminal that the program has for itself."""
+    with playing(Terminal("sh", "-c", f"{wrap}sh -c 'echo ready; exec sleep 30'; echo \"status $?\"; trap '' INT")) as terminal:
+        terminal.expect("ready")
+        terminal.press("\x03")
+        return terminal.wait() in (0, 130)
+
+
+def keys(wrap):
+    """Ctrl-C and Ctrl-\\ in a shell."""
+    with playing(Shell()) as shell:
+        seen = []
+        for key in "\x03", "\x1c":
+            shell.line(f"{wrap}sh -c 'echo ready; exec sleep 30'")
+            shell.expect("ready")
+            shell.press(key)
+            seen.append(shell.value("$?"))
+        return seen
+
+
+def caught_once(wrap):
+    """A handler of SIGINT runs once for one key."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}bash -c 'trap \"echo got\" INT; echo ready; read -t 0.4; read -t 0.4; exit 5'")
+        shell.expect("ready")
+        shell.press("\x03")
+        seen = shell.expect("(?s)(.*)PROMPT> ").group(1)
+        return shell.value("$?"), seen.count("got")
+
+
+def suspend(wrap):
+    """Ctrl-Z, fg, and the command goes on."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.6; echo finished; exit 6'")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("Stopped")
+        stopped = shell.value("$?")
+        time.sleep(0.8)
+        is_quiet = "finished" not in shell.text
+        shell.line("fg")
+        shell.expect("finished")
+        return stopped, is_quiet, shell.value("$?")
+
+
+def suspend_ignored(wrap):
+    """A command that ignores SIGTSTP is not stopped."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'trap \"\" TSTP; echo ready; sleep 0.5; echo finished'")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("finished")
+        return shell.value("$?"), "Stopped" in shell.text
+
+
+def suspend_itself(wrap):
+    """A command that stops itself, as an editor in raw mode does."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'echo ready; kill -TSTP $$; echo finished'")
+        shell.expect("Stopped")
+        shell.line("fg")
+        shell.expect("finished")
+        return shell.value("$?")
+
+
+def background(wrap):
+    """Ctrl-Z, bg: the shell keeps the terminal when the job ends."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.5; exit 3'")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("Stopped")
+        shell.line("bg")
+        shell.line("wait %1; echo ended=[$?]")
+        ended = shell.expect(r"ended=\[(\d+)\]").group(1)
+        return ended, shell.value("$((40 + 2))")
+
+
+def background_read(wrap):
+    """A job in the background that reads the terminal is stopped until it comes to the front."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'read x; echo \"read <$x>\"' &")
+        time.sleep(0.5)
+        shell.line("jobs")
+        shell.expect("Stopped")
+        shell.line("fg")
+        time.sleep(0.2)
+        shell.line("words")
+        shell.expect("read <words>")
+        return shell.value("$?")
+
+
+def size(wrap):
+    """The window's size, and its changes."""
+    with playing(Shell(size=(31, 97))) as shell:
+        shell.line(f"{wrap}stty size")
+        shell.expect("31 97")
+        shell.line(f"{wrap}bash -c 'trap \"stty size; exit 4\" WINCH; echo ready; while :; do read -t 0.1; done'")
+        shell.expect("ready")
+        shell.resize(33, 101)
+        shell.expect("33 101")
+        return shell.value("$?")
+
+
+def modes(wrap):
+    """What a killed program leaves. Bare it stays, and that is the control."""
+    script = f"before=$(stty -g); {wrap}sh -c 'stty raw -echo; kill -KILL $$'; test \"$before\" = \"$(stty -g)\"; echo \"same=$?\""
+    with playing(Terminal("sh", "-c", script)) as terminal:
+        return terminal.expect(r"same=(\d)").group(1)
+
+
+def group(wrap):
+    """A job that has the terminal is killed together with its shell: the caller gets the terminal back."""
+    job = "import os, signal; p = os.fork()\nif p == 0:\n os.setpgid(0, 0); signal.signal(signal.SIGTTOU, signal.SIG_IGN); os.tcsetpgrp(0, os.getpid()); print(\"took\", flush=True); signal.pause()"
+    job += "\nimport time; time.sleep(0.3); os.kill(p, 9); os.kill(os.getpid(), 9)"
+    script = f"{wrap}/usr/bin/python3 -c '{job}'; python3 -c 'import os; print(\"front=%d\" % (os.tcgetpgrp(0) == os.getpgrp()))'"
+    with playing(Terminal("sh", "-c", script)) as terminal:
+        terminal.expect("took")
+        return terminal.expect(r"front=(\d)").group(1)
+
+
+def names(wrap):
+    """The terminal has a name that works, and /dev/tty is it."""
+    script = 'tty >/dev/null && t=$(tty) && test -c "$t" && echo "by name" >"$t" && echo "by tty" >/dev/tty && test -t 0 && test -t 1 && test -t 2'
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c '{script}'")
+        shell.expect("by name")
+        shell.expect("by tty")
+        return shell.value("$?")
+
+
+def shell_inside(wrap):
+    """An interactive shell with jobs of its own; afterwards the outer one goes on."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}bash --norc --noprofile --noediting -i")
+        shell.line("PS1='INNER> '")
+        shell.expect("INNER> ")
+        shell.line("sh -c 'echo ready; sleep 0.5; echo finished'")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("Stopped")
+        shell.line("fg")
+        shell.expect("finished")
+        shell.line("sh -c 'echo ready; exec sleep 30'")
+        shell.expect("ready")
+        shell.press("\x03")
+        inner = shell.value("$?")
+        shell.line("exit 9")
+        outer = shell.value("$?")
+        shell.line("sh -c 'echo ready; exec sleep 30'")
+        shell.expect("ready")
+        shell.press("\x03")
+        return inner, outer, shell.value("$?")
+
+
+def output(wrap):
+    """A megabyte through the terminal, every line of it."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}true; echo; {wrap}seq 1 150000; echo last")
+        end = time.monotonic() + LIMIT
+        while "\nlast\n" not in shell.text and time.monotonic() < end:
+            shell.read(0.2)
+        lines = [line for line in shell.text.split("\n") if line.isdigit()]
+        return lines == [str(number) for number in range(1, 150001)]
+
+
+def typed_ahead(wrap):
+    """What is typed while a command runs that does not read it is the shell's afterwards."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sleep 0.3")
+        shell.line("echo ahead=[yes]")
+        return shell.expect(r"ahead=\[(.*)\]").group(1)
+
+
+COMPARED = [
+    # scenario, expected from both
+    (interrupt_alone, True),
+    (keys, ["130", "131"]),
+    (caught_once, ("5", 1)),
+    (suspend, ("148", True, "6")),
+    (suspend_ignored, ("0", False)),
+    (suspend_itself, "0"),
+    (background, ("3", "42")),
+    (background_read, "0"),
+    (size, "4"),
+    (names, "0"),
+    (shell_inside, ("130", "9", "130")),
+    (output, True),
+    (typed_ahead, "yes"),
+]
+
+
+# Where berm does better than the bare command: scenario, bare, inside.
+IMPROVED = [
+    (modes, "1", "0"),
+    (group, "0", "1"),
+]
+
+
+def hangup():
+    """The terminal goes, and everything with it, even what ignores SIGHUP; but not under nohup."""
+    word, kept = f"293.{os.getpid()}", f"294.{os.getpid()}"
+    with playing(Terminal("sh", "-c", f"{INSIDE}sh -c 'trap \"\" HUP TERM; echo ready; sleep {word}; sleep {word}'")) as terminal:
+        terminal.expect("ready")
+        assert with_word(word), "the command is not there"
+        script = f"trap '' HUP; {INSIDE}sh -c 'echo ready; sleep {kept}'"
+        with playing(Terminal("sh", "-c", script)) as other:
+            other.expect("ready")
+            os.close(other.master)
+            os.close(terminal.master)
+            end = time.monotonic() + LIMIT
+            while with_word(word) and time.monotonic() < end:
+                time.sleep(0.1)
+            assert not with_word(word), "survived the end of its terminal"
+            time.sleep(0.5)
+            survivors = with_word(kept)
+            for pid in survivors:
+                os.kill(pid, signal.SIGKILL)
+            assert survivors, "nohup did not help"
+
+
+def play(scenario, *arguments):
+    """What was seen, or what went wrong."""
+    try:
+        return scenario(*arguments)
+    except (AssertionError, OSError) as problem:
+        return repr(problem)
+
+
+def main():
+    failures = 0
+
+    def tell(name, problem):
+        nonlocal failures
+        failures += 1
+        print(f"FAIL terminal: {name}: {problem}")
+
+    with concurrent.futures.ProcessPoolExecutor(WORKERS) as pool:
+        played = []
+        hung_up = pool.submit(play, hangup)
+        for scenario, bare, inside in [(s, e, e) for s, e in COMPARED] + IMPROVED:
+            played.append((scenario, "bare", bare, pool.submit(play, scenario, BARE)))
+            played.append((scenario, "inside", inside, pool.submit(play, scenario, INSIDE)))
+        for scenario, place, wanted, future in played:
+            if future.result() != wanted:
+                tell(scenario.__name__, f"{place}: wanted {wanted!r}, got {future.result()!r}")
+        if hung_up.result():
+            tell("hangup", hung_up.result())
+    print(f"{2 * len(COMPARED) + 2 * len(IMPROVED) + 1 - failures} scenarios held, {failures} did not")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
