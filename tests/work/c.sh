@@ -28,7 +28,7 @@ done
 	printf 'int module%d(int);\n' {0..23}
 	echo 'int main(void) { int sum = 0;'
 	printf 'sum += module%d(7);\n' {0..23}
-	echo 'printf("sum %d\n", sum); return 0; }'
+	printf '%s\n' 'printf("sum %d\n", sum); return 0; }'
 } >src/main.c
 cat >Makefile <<'END'
 objects := $(patsubst src/%.c,out/%.o,$(wildcard src/*.c))

@@ -19,7 +19,7 @@ echo 'pem' >'odd name [1]#!.pem'
 mkdir -p sub && echo 'sub=secret' >sub/.env
 mkdir -p dir.key && echo x >dir.key/inner
 expect_equal "control: the host sees the untracked ones" 4 "$(git status --porcelain | wc -l)"
-locked_content >"$scratch/locked.before"
+locked_content .git >"$scratch/locked.before"
 tree=$(git rev-parse 'HEAD^{tree}')
 
 works_sh "control: the contents cannot be read" 'never cat .env; never cat .env.local; never cat config/server.key; never cat sub/.env; never ls dir.key'
@@ -55,7 +55,7 @@ expect_equal "the untracked ones are untracked as before" '?? "odd name [1]#!.pe
 ?? dir.key/
 ?? sub/' "$(git status --porcelain | LC_ALL=C sort)"
 expect_equal "the contents are there" "tracked=secret untracked=secret sub=secret" "$(cat .env .env.local sub/.env | tr '\n' ' ' | sed 's/ $//')"
-expect_equal "configuration, hooks, info are as they were" "$(cat "$scratch/locked.before")" "$(locked_content)"
+expect_equal "configuration, hooks, info are as they were" "$(cat "$scratch/locked.before")" "$(locked_content .git)"
 expect "no flag in the index" test -z "$(git ls-files -v | grep -v '^H ')"
 expect "the host's fsck" git fsck --no-progress
 expect_equal "the first commit is as it was" "$tree" "$(git rev-parse "$(git rev-list --max-parents=0 HEAD)^{tree}")"

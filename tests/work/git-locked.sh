@@ -13,7 +13,7 @@ mkdir .git/info 2>/dev/null
 echo '*.log' >>.git/info/exclude
 host config alias.st status
 cp -a .git "$scratch/control.git"
-locked_content >"$scratch/locked.before"
+locked_content .git >"$scratch/locked.before"
 
 expect "control: the same works on the host" git --git-dir="$scratch/control.git" config core.fsmonitor ./x
 refused "git config" "could not" git config core.fsmonitor ./x
@@ -27,7 +27,7 @@ refused "moving the repository away" "" mv .git other.git
 refused "chmod" "" chmod 777 .git/config
 refused "the configuration by another name" "" ln .git/config other-config
 works "reading it" git st --short
-expect_equal "all as it was" "$(cat "$scratch/locked.before")" "$(locked_content)"
+expect_equal "all as it was" "$(cat "$scratch/locked.before")" "$(locked_content .git)"
 expect "no lock is left" test ! -e .git/config.lock
 expect_equal "the host's status" "?? remote.git/" "$(git status --porcelain)"
 expect "the host can still configure" git config core.abbrev 12

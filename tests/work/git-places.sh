@@ -74,12 +74,12 @@ cd "$project" || exit 1
 host init -q . && echo file >file && host add . && host commit -qm first
 host clone -q --bare "$scratch/library" library.git
 echo /library.git >>.git/info/exclude
-locked_content >"$scratch/locked.before"
+locked_content .git >"$scratch/locked.before"
 update="git -c protocol.file.allow=always submodule --quiet update"
 works_sh "submodule add" 'git -c protocol.file.allow=always submodule --quiet add ./library.git sub; git commit -qm "a submodule"; cat sub/file'
 expect_equal "submodule add: the files" library "$out"
 expect_contains "submodule add: what could not be written" "could not write config file .git/config" "$err"
-expect_equal "submodule add: all as it was" "$(cat "$scratch/locked.before")" "$(locked_content)"
+expect_equal "submodule add: all as it was" "$(cat "$scratch/locked.before")" "$(locked_content .git)"
 host submodule --quiet deinit --force sub
 rm -rf .git/modules/sub
 refused "submodule update --init: the URL cannot be noted" "could not write config file .git/config" sh -c "$update --init"

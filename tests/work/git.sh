@@ -15,7 +15,7 @@ host add . && host commit -qm first
 host remote add origin "$project/remote.git"
 host remote add outside "$scratch/outside.git"
 branch=$(git branch --show-current)
-locked_content >"$scratch/locked.before"
+locked_content .git >"$scratch/locked.before"
 
 # The identity.
 for key in name email; do
@@ -108,7 +108,7 @@ works "worktree remove" git worktree remove --force trees/tree
 rm -rf sub-init sub-clone trees
 
 # Nothing of all this changed what the host would run.
-expect_equal "configuration, hooks and info are as they were" "$(cat "$scratch/locked.before")" "$(locked_content)"
+expect_equal "configuration, hooks and info are as they were" "$(cat "$scratch/locked.before")" "$(locked_content .git)"
 expect_equal "the host's status is clean" "" "$(git status --porcelain)"
 
 finish_work
