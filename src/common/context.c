@@ -122,13 +122,14 @@ int context_judge_project(const struct context *context, const char *project, st
 static int find_user(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
 {
 	autofclose FILE *file = fopen("/etc/passwd", "re");
-	*found = NULL;
+	(void)entry;
+	(void)buffer;
+	(void)size;
 	if (!file)
 		return errno;
-	while (fgetpwent_r(file, entry, buffer, size, found) == 0)
+	while ((*found = fgetpwent(file)))
 		if ((*found)->pw_uid == uid)
 			return 0;
-	*found = NULL;
 	return 0;
 }
 #else
@@ -158,10 +159,10 @@ static int detect_user(struct arena *arena, struct context *context, struct erro
 			error_set(err, "user %ld has no entry in the password database", (long)context->uid);
 		return error_hint(err, "berm takes your home from there, because $HOME can be set by anyone");
 	}
-	if (!entry.pw_dir || entry.pw_dir[0] != '/')
-		return error_set(err, "the home of %s in the password database is not an absolute path", entry.pw_name);
-	context->user = arena_copy(arena, entry.pw_name);
-	return path_resolve(context->fs, arena, path_absolute(arena, "/", entry.pw_dir), &context->home, NULL, NULL, err);
+	if (!found->pw_dir || found->pw_dir[0] != '/')
+		return error_set(err, "the home of %s in the password database is not an absolute path", found->pw_name);
+	context->user = arena_copy(arena, found->pw_name);
+	return path_resolve(context->fs, arena, path_absolute(arena, "/", found->pw_dir), &context->home, NULL, NULL, err);
 }
 
 /* The variable if it is absolute (the specification ignores others), else below the home. */
@@ -187,7 +188,7 @@ static int detect_state(struct arena *arena, struct context *context, struct err
 
 static int detect_working_directory(struct arena *arena, struct context *context, struct error *err)
 {
-	char buffer[PATH_BYTES];
+	char buffer[PATH_BYTES] = "";
 	if (!getcwd(buffer, sizeof buffer) || buffer[0] != '/') {
 		error_errno(err, buffer[0] == '(' ? ENOENT : errno, "cannot tell the current directory");
 		return error_hint(err, "it may have been removed: cd into one that exists");
