@@ -137,6 +137,16 @@ static void rule_pointer(struct codec *codec, const struct rule **rule)
 		*rule = copy;
 }
 
+/* What the evaluator looks at without asking. */
+static void required_rule(struct codec *codec, const struct rule **rule)
+{
+	rule_pointer(codec, rule);
+	if (!*rule) {
+		codec->has_failed = true;
+		*rule = &rule_state;
+	}
+}
+
 static void setting(struct codec *codec, struct setting *value)
 {
 	boolean(codec, &value->is_set);
@@ -172,7 +182,7 @@ static void grant(struct codec *codec, struct plan_grant *value)
 	required_string(codec, &value->path);
 	value->kind = (enum grant_kind)choice(codec, value->kind, GRANT_WRITE);
 	value->type = (enum file_type)choice(codec, value->type, FILE_UNKNOWN);
-	rule_pointer(codec, &value->rule);
+	required_rule(codec, &value->rule);
 }
 
 static void pattern(struct codec *codec, struct plan_pattern *value)
@@ -188,7 +198,7 @@ static void pattern(struct codec *codec, struct plan_pattern *value)
 	if (prefix > strlen(p->text))
 		codec->has_failed = true;
 	p->literal_prefix = codec->has_failed ? 0 : (size_t)prefix;
-	rule_pointer(codec, &value->rule);
+	required_rule(codec, &value->rule);
 }
 
 static void link_value(struct codec *codec, struct path_link *value)
@@ -200,13 +210,13 @@ static void link_value(struct codec *codec, struct path_link *value)
 static void socket_value(struct codec *codec, struct plan_socket *value)
 {
 	required_string(codec, &value->path);
-	rule_pointer(codec, &value->rule);
+	required_rule(codec, &value->rule);
 }
 
 static void device(struct codec *codec, struct plan_device *value)
 {
 	required_string(codec, &value->path);
-	rule_pointer(codec, &value->rule);
+	required_rule(codec, &value->rule);
 }
 
 static void variable(struct codec *codec, struct plan_variable *value)
