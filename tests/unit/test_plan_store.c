@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of the stored plan. Each case runs in a child with a mount namespace in which the password database names a scratch
+ * directory as the home, because the home is all that decides where plans lie. tests/cli/stored.sh asks the same of whole runs. */
+#define _GNU_SOURCE
+#include <greatest.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/plan_store.h"
+#include "unit/scratch.h"
+
+enum { NOT_POSSIBLE = 99 };
+
+static struct arena arena;
+static const char *home;
+static char *no_words[] = { NULL };
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool is_written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return is_written;
+}
+
+/* The same ids as before, and the right to mount. */
+static bool enter_namespaces(void)
+{
+	uid_t uid = getuid();
+	gid_t gid = getgid();
+	if (uid == 0)
+		return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_text("/proc/self/setgroups", "deny") &&
+	       write_text("/proc/self/uid_map", arena_printf(&arena, "%u %u 1", uid, uid)) &&
+	       write_text("/proc/self/gid_map", arena_printf(&arena, "%u %u 1", gid, gid)) &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* A home that is new, and a working directory beside it. */
+static int settle_in(const char *name)
+{
+	const char *passwd = arena_copy(&arena, scratch_path("%s.passwd", name));
+	const char *text;
+	home = arena_copy(&arena, scratch_path("%s", name));
+	text = arena_printf(&arena, "nobody:x:65534:65534::/nowhere:/bin/sh\nann:x:%u:%u::%s:/bin/sh\n", getuid(), getgid(),
+			    home);
+	scratch_write(passwd, text, strlen(text), 0644);
+	if (!enter_namespaces() || mount(passwd, "/etc/passwd", NULL, MS_BIND, NULL) < 0)
+		return NOT_POSSIBLE;
+	unsetenv("XDG_STATE_HOME");
+	EXPECT(mkdir(home, 0700) == 0 && mkdir(arena_printf(&arena, "%s.project", home), 0700) == 0);
+	EXPECT(chdir(arena_printf(&arena, "%s.project", home)) == 0);
+	return 0;
+}
+
+static struct plan *small_plan(void)
+{
+	static const struct rule rule = { "files.write", ".", { "p.yml", 1, 1 }, LAYER_USER };
+	struct plan *plan = arena_alloc(&arena, sizeof *plan);
+	struct policy *policy = arena_alloc(&arena, sizeof *policy);
+	*plan = (struct plan){ .arena = &arena, .policy = policy, .home = HOME_EMPTY, .tmp = TMP_EMPTY };
+	plan->context.uid = getuid();
+	plan->context.gid = getgid();
+	plan->context.user = "ann";
+	plan->context.home = home;
+	plan->context.project = arena_printf(&arena, "%s.project", home);
+	plan->context.config_directory = arena_printf(&arena, "%s/.config/berm", home);
+	plan->context.state_directory = arena_printf(&arena, "%s/.local/state/berm", home);
+	plan->state = (struct plan_state){ "directory", "home", "tmp", "key", "offline" };
+	*(struct plan_grant *)arena_push(&arena, &plan->grants) =
+		(struct plan_grant){ plan->context.project, GRANT_WRITE, FILE_DIRECTORY, &rule };
+	return plan;
+}
+
+static const char filter[] = "filter program";
+
+static void save(const struct plan_key *key, const struct plan *plan, const struct facts *facts)
+{
+	plan_store_save(&arena, key, plan, facts, filter, sizeof filter);
+}
+
+static bool load(const struct plan_key *key)
+{
+	struct plan plan;
+	struct plan_loaded loaded;
+	bool is_loaded = plan_store_load(&arena, key, &plan, &loaded);
+	if (is_loaded == (loaded.reason != NULL))
+		abort();
+	return is_loaded;
+}
+
+static const char *file_of(const struct plan_key *key)
+{
+	return arena_printf(&arena, "%s/.local/state/berm/plans/%s", home, key->slot);
+}
+
+static int begin(const char *name, struct plan_key *key, struct facts *facts)
+{
+	int status = settle_in(name);
+	if (status)
+		return status;
+	plan_store_key(&arena, no_words, key);
+	EXPECT(key->home && strlen(key->hash) == SHA256_HEX && strlen(key->slot) == 2);
+	facts_record(facts, &arena, filesystem_host());
+	return 0;
+}
+
+static int keeps_a_plan(void *data)
+{
+	struct plan_key key;
+	struct facts facts;
+	struct plan plan;
+	struct plan_loaded loaded;
+	struct stat info;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	EXPECT(!load(&key));
+	umask(0);
+	save(&key, small_plan(), &facts);
+	EXPECT(plan_store_load(&arena, &key, &plan, &loaded));
+	EXPECT(plan.grants.count == 1 && plan.grants.items[0].kind == GRANT_WRITE);
+	EXPECT(loaded.blob_size == sizeof filter && memcmp(loaded.blob, filter, sizeof filter) == 0);
+	EXPECT(plan.context.fs == filesystem_host() && plan.context.environment);
+	EXPECT(stat(file_of(&key), &info) == 0 && (info.st_mode & 07777) == 0600);
+	EXPECT(stat(arena_printf(&arena, "%s/.local/state/berm/plans", home), &info) == 0 && (info.st_mode & 07777) == 0700);
+	return 0;
+}
+
+/* Everything that a plan depends on and that is not on the disk makes another key. */
+static int keys_differ(void *data)
+{
+	static const char *const names[] = { "PATH",
+					     "SHELL",
+					     "XDG_CONFIG_HOME",
+					     "XDG_CACHE_HOME",
+					     "XDG_DATA_HOME",
+					     "XDG_RUNTIME_DIR",
+					     "SSH_AUTH_SOCK",
+					     "TMPDIR",
+					     "GIT_CONFIG_COUNT",
+					     "BERM" };
+	char option[] = "--strict", first[] = "--deny=a", second[] = "--deny=b", joined[] = "--deny=a--deny=b";
+	char *const lists[][3] = { { option }, { first }, { first, second }, { second, first }, { joined } };
+	char seen[32][SHA256_HEX + 1];
+	size_t count = 0;
+	struct plan_key key;
+	struct facts facts;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	strcpy(seen[count++], key.hash);
+	plan_store_key(&arena, no_words, &key);
+	EXPECT(strcmp(seen[0], key.hash) == 0);
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		plan_store_key(&arena, lists[i], &key);
+		strcpy(seen[count++], key.hash);
+	}
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *value = getenv(names[i]);
+		const char *before = value ? arena_copy(&arena, value) : NULL;
+		EXPECT(setenv(names[i], "/somewhere", 1) == 0);
+		plan_store_key(&arena, no_words, &key);
+		strcpy(seen[count++], key.hash);
+		EXPECT((before ? setenv(names[i], before, 1) : unsetenv(names[i])) == 0);
+	}
+	EXPECT(mkdir("below", 0700) == 0 && chdir("below") == 0);
+	plan_store_key(&arena, no_words, &key);
+	strcpy(seen[count++], key.hash);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < i; k++)
+			EXPECT(strcmp(seen[i], seen[k]) != 0);
+	return 0;
+}
+
+static int another_state_directory_has_none(void *data)
+{
+	struct plan_key key;
+	struct facts facts;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	EXPECT(setenv("XDG_STATE_HOME", "/somewhere", 1) == 0);
+	plan_store_key(&arena, no_words, &key);
+	EXPECT(!key.home);
+	save(&key, small_plan(), &facts);
+	EXPECT(!load(&key));
+	EXPECT(setenv("XDG_STATE_HOME", arena_printf(&arena, "%s/.local/state", home), 1) == 0);
+	plan_store_key(&arena, no_words, &key);
+	EXPECT(key.home);
+	return 0;
+}
+
+static int what_is_unstable_is_not_kept(void *data)
+{
+	struct plan_key key;
+	struct facts facts;
+	struct plan *plan;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	plan = small_plan();
+	facts.is_unstable = true;
+	save(&key, plan, &facts);
+	EXPECT(!load(&key));
+	facts.is_unstable = false;
+	plan->context.state_directory = "/somewhere/berm";
+	save(&key, plan, &facts);
+	EXPECT(!load(&key));
+	save(&key, small_plan(), &facts);
+	EXPECT(load(&key));
+	return 0;
+}
+
+static int a_broken_fact_is_named(void *data)
+{
+	struct plan_key key;
+	struct facts facts;
+	struct plan plan;
+	struct plan_loaded loaded;
+	const char *path;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	path = arena_printf(&arena, "%s.project/berm.yml", home);
+	facts_note_content(&facts, path);
+	save(&key, small_plan(), &facts);
+	EXPECT(load(&key));
+	scratch_write(path, "version: 1\n", 11, 0600);
+	EXPECT(!plan_store_load(&arena, &key, &plan, &loaded));
+	EXPECT(strstr(loaded.reason, path));
+	EXPECT(unlink(path) == 0 && load(&key));
+	return 0;
+}
+
+/* A good plan, then one thing about its file that an attacker could have done, then good again. */
+static int a_file_of_another_kind_is_not_read(void *data)
+{
+	struct plan_key key;
+	struct facts facts;
+	const char *file, *kept, *plans, *moved;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	save(&key, small_plan(), &facts);
+	file = file_of(&key);
+	kept = arena_printf(&arena, "%s.project/kept", home);
+	EXPECT(load(&key));
+	EXPECT(chmod(file, 0640) == 0 && !load(&key) && chmod(file, 0604) == 0 && !load(&key));
+	EXPECT(chmod(file, 0600) == 0 && load(&key));
+	EXPECT(link(file, kept) == 0 && !load(&key));
+	EXPECT(unlink(file) == 0 && symlink(kept, file) == 0 && !load(&key));
+	EXPECT(unlink(file) == 0 && mkfifo(file, 0600) == 0 && !load(&key));
+	EXPECT(unlink(file) == 0 && mkdir(file, 0700) == 0 && !load(&key));
+	EXPECT(rmdir(file) == 0 && rename(kept, file) == 0 && load(&key));
+	plans = arena_printf(&arena, "%s/.local/state/berm/plans", home);
+	EXPECT(chmod(plans, 0770) == 0 && !load(&key) && chmod(plans, 0700) == 0 && load(&key));
+	moved = arena_printf(&arena, "%s.project/moved", home);
+	EXPECT(rename(plans, moved) == 0 && symlink(moved, plans) == 0 && !load(&key));
+	EXPECT(unlink(plans) == 0 && rename(moved, plans) == 0 && load(&key));
+	plans = arena_printf(&arena, "%s/.local", home);
+	EXPECT(rename(plans, moved) == 0 && symlink(moved, plans) == 0 && !load(&key));
+	EXPECT(unlink(plans) == 0 && rename(moved, plans) == 0 && load(&key));
+	return 0;
+}
+
+static int the_plan_of_another_key_is_not_read(void *data)
+{
+	char word[] = "--deny=x";
+	char *words[] = { word, NULL };
+	struct plan_key key, other;
+	struct facts facts;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	save(&key, small_plan(), &facts);
+	plan_store_key(&arena, words, &other);
+	EXPECT(!load(&other));
+	EXPECT(strcmp(key.slot, other.slot) == 0 || rename(file_of(&key), file_of(&other)) == 0);
+	EXPECT(!load(&other));
+	return 0;
+}
+
+/* Truncation and single bytes of the whole file, header included: with the checksum nothing but the original is taken. */
+static int damage_is_not_read(void *data)
+{
+	enum { BYTES_MAX = 1 << 16 };
+	static char bytes[BYTES_MAX];
+	struct plan_key key;
+	struct facts facts;
+	const char *file;
+	ssize_t length;
+	int fd, status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	save(&key, small_plan(), &facts);
+	file = file_of(&key);
+	fd = open(file, O_RDWR | O_CLOEXEC);
+	length = read(fd, bytes, sizeof bytes);
+	EXPECT(length > 100 && length < BYTES_MAX && load(&key));
+	for (ssize_t i = 0; i < length; i++) {
+		char changed = (char)(bytes[i] ^ 0x10);
+		EXPECT(pwrite(fd, &changed, 1, i) == 1);
+		EXPECT(!load(&key));
+		EXPECT(pwrite(fd, &bytes[i], 1, i) == 1);
+	}
+	EXPECT(load(&key));
+	for (ssize_t i = length - 1; i >= 0; i--) {
+		EXPECT(ftruncate(fd, i) == 0);
+		EXPECT(!load(&key));
+	}
+	EXPECT(pwrite(fd, bytes, (size_t)length, 0) == length && load(&key));
+	EXPECT(pwrite(fd, "", 1, length) == 1 && !load(&key));
+	close(fd);
+	return 0;
+}
+
+static enum greatest_test_res in_child(int (*body)(void *data), const char *name)
+{
+	char copy[64];
+	int status;
+	snprintf(copy, sizeof copy, "%s", name);
+	scratch_directory();
+	status = scratch_child(body, copy);
+	if (status == NOT_POSSIBLE)
+		SKIPm("no mount namespace of one's own here");
+	ASSERT_EQ_FMT(0, status, "%d");
+	PASS();
+}
+
+#define CASES(CASE)                                                                                                            \
+	CASE(keeps_a_plan)                                                                                                     \
+	CASE(keys_differ)                                                                                                      \
+	CASE(another_state_directory_has_none)                                                                                 \
+	CASE(what_is_unstable_is_not_kept)                                                                                     \
+	CASE(a_broken_fact_is_named)                                                                                           \
+	CASE(a_file_of_another_kind_is_not_read)                                                                               \
+	CASE(the_plan_of_another_key_is_not_read)                                                                              \
+	CASE(damage_is_not_read)
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+#define RUN_CASE(name) RUN_TESTp(in_child, name, #name);
+	CASES(RUN_CASE)
+	GREATEST_MAIN_END();
+}
