@@ -253,7 +253,8 @@ static int compare_variables(const void *left, const void *right)
 
 static void sort(struct plan *plan)
 {
-	qsort(plan->environment.items, plan->environment.count, sizeof *plan->environment.items, compare_variables);
+	if (plan->environment.count > 0)
+		qsort(plan->environment.items, plan->environment.count, sizeof *plan->environment.items, compare_variables);
 }
 
 void environment_restore(struct plan *plan, const struct plan_variables *own)
