@@ -2,6 +2,7 @@
 /* `berm run` and `berm -c`: policy → plan → backend. Whatever goes wrong before the command starts is told here, exit 125. */
 #include "common/commands.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "common/descriptors.h"
 #include "common/session.h"
 #include "common/text.h"
+
+enum { LAUNCH_ATTEMPTS = 3 };
 
 static int print_help(void)
 {
@@ -62,6 +65,19 @@ static int open_plan(struct session *session, struct run_request *request, struc
 	return 0;
 }
 
+/* What is hidden is looked for and then mounted over; where something moved in between, both are done again. */
+static int scan_and_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+{
+	for (int attempt = 1;; attempt++) {
+		if (plan_scan(plan, err) < 0)
+			return -1;
+		if (backend_run(plan, request, result, err) == 0)
+			return 0;
+		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
+			return -1;
+	}
+}
+
 static int run(struct session *session, char *const *command)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
@@ -78,9 +94,9 @@ static int run(struct session *session, char *const *command)
 		return report_error(&err);
 	if (open_plan(session, &request, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	if (plan_scan(&session->plan, &err) < 0)
-		return report_error(&err);
 	if (session->options.is_dry_run) {
+		if (plan_scan(&session->plan, &err) < 0)
+			return report_error(&err);
 		backend_probe(&session->plan, states);
 		return print_plan(session, states);
 	}
@@ -88,7 +104,7 @@ static int run(struct session *session, char *const *command)
 	if (guarantee_judge(session->plan.required, session->plan.accepted_weaker, states, &err) < 0)
 		return report_error(&err);
 	say_weaker(&session->plan, states);
-	if (backend_run(&session->plan, &request, &result, &err) < 0)
+	if (scan_and_run(&session->plan, &request, &result, &err) < 0)
 		return report_error(&err);
 	if (error_is_set(&result.note))
 		report_error(&result.note);

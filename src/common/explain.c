@@ -13,6 +13,11 @@ const struct rule rule_config = { "files.protect", "the user's policy for berm",
 const struct rule rule_policy_file = { "files.protect", "a policy file in use", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_git_worktree = { "files.write", "git worktree", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_root_only = { "files.deny", "root-only file", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_unsearchable = {
+	"files.deny", "cannot be searched for hidden names", { "built-in", 0, 0 }, LAYER_FLOOR
+};
+const struct rule rule_host_socket = { "sockets", "a socket that is not named", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_executable = { "files.protect", "berm itself", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_basic_devices = { "devices", "basic devices", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_own_proc = { "files.read", "the command's own /proc", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_network_files = { "network", "network: all", { "built-in", 0, 0 }, LAYER_FLOOR };

@@ -23,7 +23,8 @@ struct followed_link {
 };
 
 /* Rules that no policy file holds; their layer is the floor. */
-extern const struct rule rule_state, rule_config, rule_policy_file, rule_git_worktree, rule_root_only, rule_basic_devices,
+extern const struct rule rule_state, rule_config, rule_policy_file, rule_git_worktree, rule_root_only, rule_unsearchable,
+	rule_host_socket, rule_executable, rule_basic_devices,
 	rule_own_proc, rule_network_files, rule_own_variable, rule_private_home, rule_private_tmp, rule_no_network;
 
 /* An error in the policy at the rule's place. `hint` may be NULL. */

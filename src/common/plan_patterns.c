@@ -118,6 +118,9 @@ void build_patterns(struct builder *builder)
 	build_literal(builder, &plan->deny, plan->context.state_directory, &rule_state);
 	build_literal(builder, &plan->protect, plan->context.config_directory, &rule_config);
 	protect_sources(builder);
+	/* A berm that lies in the project (built there, vendored) would otherwise be the command's to replace. */
+	if (plan->context.executable)
+		build_literal(builder, &plan->protect, plan->context.executable, &rule_executable);
 	add_patterns(builder, &plan->deny, &policy->files.deny, true);
 	add_patterns(builder, &plan->protect, &policy->files.protect, true);
 	add_patterns(builder, &plan->except, &policy->files.except, false);

@@ -36,7 +36,7 @@ struct scan {
 	} unsearched;
 	pthread_mutex_t lock; /* for the lists above and the plan's arena */
 	atomic_uint_least64_t directories, files;
-	atomic_bool has_too_many, has_too_long;
+	atomic_bool has_too_many, has_too_long, has_closed_root;
 };
 
 static void add_note(struct scan *scan, enum note_kind kind, const struct rule *rule, const char *text)
@@ -171,6 +171,31 @@ static enum walk_step visit_closely(struct scan *scan, const char *directory, co
 	return is_directory && !finding.is_pruned ? WALK_DESCEND : WALK_SKIP;
 }
 
+static bool is_named_socket(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->sockets.count; i++)
+		if (strcmp(plan->sockets.items[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Hidden for what it is, whatever its name: a socket of the host, or a directory that its owner closed and could open up again
+ * inside. What is read-only inside cannot be opened up. */
+static enum walk_step visit_special(struct scan *scan, const char *directory, const char *name, enum file_type type)
+{
+	char path[PATH_BYTES];
+	if (!join(path, directory, name)) {
+		scan->has_too_long = true;
+	} else if (type == FILE_SOCKET && !is_named_socket(scan->plan, path)) {
+		record(scan, &scan->masked, path, type, &rule_host_socket);
+	} else if (type == FILE_UNKNOWN && scan->root->kind == GRANT_WRITE) {
+		if (strcmp(path, scan->root->path) == 0)
+			scan->has_closed_root = true;
+		record(scan, &scan->masked, path, FILE_DIRECTORY, &rule_unsearchable);
+	}
+	return WALK_SKIP;
+}
+
 /* Called for every entry of every tree that is searched: nearly all of them end here. */
 static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
 {
@@ -178,6 +203,8 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	bool is_directory = type == FILE_DIRECTORY;
 	size_t length = strlen(name);
 
+	if (type == FILE_SOCKET || type == FILE_UNKNOWN)
+		return visit_special(scan, directory, name, type);
 	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
 	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > PATH_BYTES)) ||
 	    has_candidate(&scan->index, name, length))
@@ -221,6 +248,8 @@ static int search_roots(struct scan *scan, struct error *err)
 		scan->has_inner_grants = has_inner_grants(plan, grant);
 		if (fs->walk(fs, grant->path, visit, scan, err) < 0)
 			return -1;
+		if (scan->has_closed_root)
+			return error_set(err, "%s may not be listed, so what is hidden in it cannot be found", grant->path);
 	}
 	return 0;
 }
@@ -332,20 +361,31 @@ static enum walk_step visit_root_only(void *self, const char *directory, const c
 }
 
 /* Below /etc, as far as it is granted. */
+static int hide_root_only_in(struct scan *scan, const char *directory, struct error *err)
+{
+	const struct plan *plan = scan->plan;
+	const struct filesystem *fs = plan->context.fs;
+	if (plan_grant_for(plan, directory))
+		return fs->walk(fs, directory, visit_root_only, scan, err);
+	for (size_t i = 0; i < plan->grants.count; i++) {
+		const struct plan_grant *grant = &plan->grants.items[i];
+		if (grant->type == FILE_DIRECTORY && path_is_within(grant->path, directory) &&
+		    fs->walk(fs, grant->path, visit_root_only, scan, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Where administrators keep what only root may read. The rest of /usr is the distribution's, and too large to look through. */
 static int hide_root_only(struct scan *scan, struct error *err)
 {
-	static const char directory[] = "/etc";
+	static const char *const directories[] = { "/etc", "/opt", "/usr/local/etc" };
 	const struct context *context = &scan->plan->context;
 	if (context->uid != 0 || context->os != OS_LINUX)
 		return 0;
-	if (plan_grant_for(scan->plan, directory))
-		return context->fs->walk(context->fs, directory, visit_root_only, scan, err);
-	for (size_t i = 0; i < scan->plan->grants.count; i++) {
-		const struct plan_grant *grant = &scan->plan->grants.items[i];
-		if (grant->type == FILE_DIRECTORY && path_is_within(grant->path, directory) &&
-		    context->fs->walk(context->fs, grant->path, visit_root_only, scan, err) < 0)
+	for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+		if (hide_root_only_in(scan, directories[i], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -508,6 +548,8 @@ int plan_scan(struct plan *plan, struct error *err)
 	struct scan scan = { .plan = plan, .case_fold = plan->context.fs->is_case_insensitive };
 	int result;
 
+	plan->masked = plan->locked = plan->pinned = (struct plan_matches){ 0 };
+	plan->documents = (struct plan_documents){ 0 };
 	pthread_mutex_init(&scan.lock, NULL);
 	build_index(&scan);
 	result = search_roots(&scan, err);

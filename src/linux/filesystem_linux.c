@@ -151,10 +151,34 @@ static bool visit_entries(struct walk *walk, const struct pending *directory, in
 	return true;
 }
 
-/* Only what stops the walk as such is an error; a directory that is gone, swapped or closed to us is passed over. */
-static bool is_fatal(int number)
+/* Gone, or something else by now: there is nothing to search. */
+static bool is_gone(int number)
 {
-	return number == EMFILE || number == ENFILE || number == ENOMEM;
+	return number == ENOENT || number == ENOTDIR || number == ELOOP;
+}
+
+/* A directory that is closed to us may still hold a name that is looked for: the visitor is told, by a second visit. */
+static void visit_closed(struct walk *walk, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_MAX];
+	size_t length = slash == path ? 1 : (size_t)(slash - path);
+	if (length >= sizeof parent) {
+		fail(walk, ENAMETOOLONG, path);
+		return;
+	}
+	memcpy(parent, path, length);
+	parent[length] = '\0';
+	walk->visit(walk->self, parent, slash + 1, FILE_UNKNOWN);
+}
+
+/* Whatever is not searched and not known to be gone ends the walk: a name could be missed. */
+static void cannot_open(struct walk *walk, int number, const char *path)
+{
+	if (number == EACCES)
+		visit_closed(walk, path);
+	else if (!is_gone(number))
+		fail(walk, number, path);
 }
 
 static void read_directory(struct walk *walk, const struct pending *directory, struct pending **found)
@@ -166,10 +190,11 @@ static void read_directory(struct walk *walk, const struct pending *directory, s
 	long size;
 
 	relative += strspn(relative, "/");
-	fd = *relative ? open_beneath(walk->root_fd, relative) : openat(walk->root_fd, ".", DIRECTORY_FLAGS);
+	do
+		fd = *relative ? open_beneath(walk->root_fd, relative) : openat(walk->root_fd, ".", DIRECTORY_FLAGS);
+	while (fd < 0 && errno == EINTR);
 	if (fd < 0) {
-		if (is_fatal(errno))
-			fail(walk, errno, directory->path);
+		cannot_open(walk, errno, directory->path);
 		return;
 	}
 	while ((size = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0)
@@ -262,14 +287,22 @@ static int filesystem_linux_walk(const struct filesystem *fs, const char *root,
 							 enum file_type type),
 				 void *self, struct error *err)
 {
-	autoclose int root_fd = open(root, DIRECTORY_FLAGS);
-	struct walk walk = { .visit = visit, .self = self, .root_fd = root_fd, .root_length = strlen(root), .err = err };
+	autoclose int root_fd = -1;
+	struct walk walk = { .visit = visit, .self = self, .root_length = strlen(root), .err = err };
 	pthread_t helper;
 	bool has_helper = false;
 
 	(void)fs;
+	do
+		root_fd = open(root, DIRECTORY_FLAGS);
+	while (root_fd < 0 && errno == EINTR);
+	if (root_fd < 0 && errno == EACCES)
+		visit_closed(&walk, root);
+	else if (root_fd < 0 && !is_gone(errno))
+		return error_errno(err, errno, "cannot look through %s", root);
 	if (root_fd < 0)
-		return is_fatal(errno) ? error_errno(err, errno, "cannot look through %s", root) : 0;
+		return walk.has_failed ? -1 : 0;
+	walk.root_fd = root_fd;
 	walk.stack = new_root(root);
 	if (!walk.stack)
 		return error_errno(err, ENOMEM, "cannot look through %s", root);

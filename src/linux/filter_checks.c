@@ -73,6 +73,17 @@ const struct filter_rule filter_check_socketpair[] = {
 	OTHERWISE(FAIL(EAFNOSUPPORT)),
 };
 
+/* int which. The command is in the process group of whoever started berm, and a group is not bounded by the pid namespace: by it, the
+ * caller's own processes could be slowed down. PRIO_PGRP is 1, IOPRIO_WHO_PGRP 2; by process and by user only those inside count. */
+const struct filter_rule filter_check_setpriority[] = {
+	{ FAIL(EPERM), { IS(0, 1) } },
+	OTHERWISE(ALLOW),
+};
+const struct filter_rule filter_check_ioprio_set[] = {
+	{ FAIL(EPERM), { IS(0, 2) } },
+	OTHERWISE(ALLOW),
+};
+
 /* unsigned long clone_flags, of which the kernel keeps the low 32 bits. The lowest byte is the exit signal here, so there is no
  * CLONE_NEWTIME. */
 #define CLONE_NAMESPACES                                                                                                       \

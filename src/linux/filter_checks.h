@@ -6,6 +6,7 @@
 #include "linux/filter.h"
 
 extern const struct filter_rule filter_check_ioctl[], filter_check_socket[], filter_check_socketpair[];
+extern const struct filter_rule filter_check_setpriority[], filter_check_ioprio_set[];
 extern const struct filter_rule filter_check_clone[], filter_check_unshare[], filter_check_personality[];
 extern const struct filter_rule filter_check_mode_1[], filter_check_mode_2[]; /* chmod: the mode is argument 1 or 2 */
 extern const struct filter_rule filter_check_node_1[], filter_check_node_2[]; /* mknod: likewise */

@@ -258,8 +258,8 @@ const struct filter_row filter_table[] = {
 	PLAIN("sched_setaffinity", "scheduling", FILTER_ALLOW),
 	PLAIN("sched_getaffinity", "scheduling", FILTER_ALLOW),
 	PLAIN("getpriority", "scheduling", FILTER_ALLOW),
-	PLAIN("setpriority", "scheduling", FILTER_ALLOW),
-	PLAIN("ioprio_set", "scheduling", FILTER_ALLOW),
+	CHECK("setpriority", "scheduling", filter_check_setpriority),
+	CHECK("ioprio_set", "scheduling", filter_check_ioprio_set),
 	PLAIN("ioprio_get", "scheduling", FILTER_ALLOW),
 	PLAIN("getcpu", "scheduling", FILTER_ALLOW),
 

@@ -150,8 +150,13 @@ static void start(const struct launch *launch, struct post *post)
 		failure = command_execute(&launch->command);
 		_exit(EXIT_NOT_FOUND);
 	}
-	if (pid < 0 || failure) {
-		tell(post->channel, MESSAGE_NOT_EXECUTED, pid < 0 ? errno : failure);
+	if (pid < 0) {
+		struct error err;
+		error_errno(&err, errno, "cannot start the command");
+		fail(post->channel, &err);
+	}
+	if (failure) {
+		tell(post->channel, MESSAGE_NOT_EXECUTED, failure);
 		_exit(0);
 	}
 	post->command = pid;

@@ -31,6 +31,7 @@ struct step {
 static int changed(const char *path, struct error *err)
 {
 	error_set(err, "%s changed while the sandbox was being set up", path);
+	err->number = EAGAIN; /* a new scan may find it settled */
 	return error_hint(err, "something else is renaming files there; run the command again");
 }
 
@@ -87,9 +88,8 @@ static int apply_step(int root, const struct step *step, struct error *err)
 {
 	autoclose int target = tree_open(root, step->path);
 	int result;
-	if (target < 0 && errno == ENOENT)
-		return 0; /* gone since the scan: nothing to hide */
-	if (target < 0 && (errno == ELOOP || errno == ENOTDIR))
+	/* Gone since the scan, and perhaps there again under another name. */
+	if (target < 0 && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR))
 		return changed(step->path, err);
 	if (target < 0 && errno == EACCES)
 		return 0; /* below a directory that this user may not enter, or that is masked already */

@@ -43,10 +43,19 @@ static void judge_network(const struct plan *plan, struct guarantee_state *state
 
 static void judge_ipc(const struct plan *plan, int abi, struct guarantee_state *state)
 {
-	set(state, LEVEL_ENFORCED, "ipc namespace; host sockets are not in the view; keyring calls refused", NULL, NULL);
+	set(state, LEVEL_ENFORCED, "ipc namespace; host sockets are not in the view or hidden; keyring calls refused", NULL,
+	    NULL);
 	if (plan->network.mode == NETWORK_ALL && abi < ABI_WITH_SCOPES)
 		set(state, LEVEL_PARTIAL, "ipc namespace; host sockets are not in the view",
 		    "with `network: all` abstract sockets of the host are reachable", "Linux 6.12 or newer with Landlock");
+}
+
+static void judge_processes(int abi, struct guarantee_state *state)
+{
+	set(state, LEVEL_ENFORCED, "pid namespace, Landlock signal scope", NULL, NULL);
+	if (abi < ABI_WITH_SCOPES)
+		set(state, LEVEL_PARTIAL, "pid namespace", "the command can signal the process group that berm was started in",
+		    "Linux 6.12 or newer with Landlock");
 }
 
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
@@ -58,7 +67,7 @@ void backend_expect(const struct plan *plan, struct guarantee_state states[GUARA
 	set(&states[GUARANTEE_PLANTING], LEVEL_LAUNCH, "read-only mounts, pinned ancestors",
 	    "names that do not exist at launch can be created", NULL);
 	judge_network(plan, &states[GUARANTEE_NETWORK]);
-	set(&states[GUARANTEE_PROCESSES], LEVEL_ENFORCED, "pid namespace", NULL, NULL);
+	judge_processes(abi, &states[GUARANTEE_PROCESSES]);
 	judge_ipc(plan, abi, &states[GUARANTEE_IPC]);
 	set(&states[GUARANTEE_ENVIRONMENT], LEVEL_ENFORCED, "built from the policy", NULL, NULL);
 	set(&states[GUARANTEE_LIMITS], LEVEL_PARTIAL, "rlimits, timer", "memory is limited per process, not in total", NULL);

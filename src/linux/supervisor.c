@@ -28,6 +28,7 @@ struct run {
 	bool is_running; /* the command exists: it gets by itself what its process group gets */
 	bool has_failed; /* init reported a failure before that */
 	bool has_status;
+	bool is_lost; /* the channel broke: whether something ran is not known, so it is not claimed that nothing did */
 	bool is_time_over, is_killed;
 	int64_t time_limit, kill_at, stop_at; /* monotonic milliseconds; 0: none */
 	int stop_signal;
@@ -120,6 +121,7 @@ static void take_message(struct run *run)
 	int got = channel_receive(run->channel, &message);
 	if (got <= 0) {
 		run->channel = -1; /* init is gone or going; its pidfd tells when */
+		run->is_lost = got < 0;
 		return;
 	}
 	switch (message.type) {
@@ -231,7 +233,7 @@ static int conclude(struct run *run, int status)
 	}
 	if (run->has_status)
 		return 0;
-	if (!run->has_started) {
+	if (!run->has_started && !run->is_lost) {
 		if (WIFSIGNALED(status))
 			return error_set(run->err, "the sandbox was killed (signal %d) while it was being set up",
 					 WTERMSIG(status));

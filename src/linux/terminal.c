@@ -3,13 +3,17 @@
 #include "linux/terminal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void terminal_save(struct terminal *terminal)
 {
 	terminal->fd = -1;
+	for (int fd = 0; fd <= 2; fd++)
+		terminal->flags[fd] = fcntl(fd, F_GETFL);
 	for (int fd = 0; fd <= 2; fd++) {
 		pid_t group = tcgetpgrp(fd);
 		if (group < 0 || tcgetattr(fd, &terminal->modes) < 0)
@@ -30,10 +34,21 @@ static bool is_ours(const struct terminal *terminal)
 	return group == getpgrp() || (group > 1 && kill(-group, 0) < 0 && errno == ESRCH);
 }
 
+/* A command that dies with O_NONBLOCK set leaves a shell that reads nothing any more. */
+static void restore_flags(const struct terminal *terminal)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		int now = fcntl(fd, F_GETFL);
+		if (terminal->flags[fd] >= 0 && now >= 0 && now != terminal->flags[fd] && isatty(fd))
+			fcntl(fd, F_SETFL, terminal->flags[fd]);
+	}
+}
+
 void terminal_restore(const struct terminal *terminal)
 {
 	sigset_t block, saved;
 	struct termios now;
+	restore_flags(terminal);
 	/* In the background at the start: the terminal was and is somebody else's. */
 	if (terminal->fd < 0 || !terminal->is_foreground || !is_ours(terminal))
 		return;
@@ -43,6 +58,7 @@ void terminal_restore(const struct terminal *terminal)
 		return;
 	if (tcgetpgrp(terminal->fd) != getpgrp())
 		tcsetpgrp(terminal->fd, getpgrp());
+	ioctl(terminal->fd, TIOCNXCL);
 	if (tcgetattr(terminal->fd, &now) == 0 && memcmp(&now, &terminal->modes, sizeof now) != 0)
 		tcsetattr(terminal->fd, TCSADRAIN, &terminal->modes);
 	sigprocmask(SIG_SETMASK, &saved, NULL);

@@ -12,6 +12,7 @@ struct terminal {
 	int fd; /* -1: no controlling terminal on 0, 1 or 2 */
 	bool is_foreground; /* berm's group had the terminal */
 	struct termios modes;
+	int flags[3]; /* of 0, 1 and 2: open file descriptions are shared with the caller; -1: closed */
 };
 
 void terminal_save(struct terminal *terminal);

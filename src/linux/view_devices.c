@@ -33,6 +33,12 @@ static int take(struct view_devices *devices, const char *inside, const char *ho
 	tree = sys_open_tree(AT_FDCWD, host, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0)
 		return error_errno(err, errno, "cannot mount %s", host);
+	/* Read-only is about the node (chmod, chown, times: root owns them), not about what is written to the device. */
+	if (tree_set(tree, ATTR_RDONLY | ATTR_NOSUID | ATTR_NOEXEC, false) < 0) {
+		error_errno(err, errno, "cannot restrict %s", host);
+		close(tree);
+		return -1;
+	}
 	devices->nodes[devices->count++] = (struct view_device){ .path = inside, .tree = tree };
 	return 0;
 }

@@ -5,12 +5,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "linux/syscalls.h"
 #include "linux/tree.h"
 
-static const char *const read_only[] = { "sys", "sysrq-trigger", "irq", "bus", "fs" };
+/* Show the kernel's memory or other users' keys; most of them to root only, which without capabilities still owns the files. */
+static const char *const hidden[] = { "keys",	  "key-users",	"kcore",	"kallsyms",    "vmallocinfo",
+				      "slabinfo", "timer_list", "pagetypeinfo", "iomem",       "ioports",
+				      "kmsg",	  "kpagecount", "kpageflags",	"kpagecgroup", "sched_debug" };
+/* For others than root the permissions of the rest hold by themselves. */
+enum { HIDDEN_FROM_ALL = 2 };
+
+static const char *const read_only[] = { "sys", "sysrq-trigger", "irq", "bus", "fs", "pressure" };
 
 static int lock(int proc, const char *name, struct error *err)
 {
@@ -23,6 +31,33 @@ static int lock(int proc, const char *name, struct error *err)
 	tree = tree_clone(target, true);
 	if (tree < 0 || tree_set(tree, ATTR_RDONLY, true) < 0 || tree_attach(tree, target) < 0)
 		return error_errno(err, errno, "cannot make /proc/%s read-only", name);
+	return 0;
+}
+
+/* /dev/null lies over it: opened as before, and empty. */
+static int hide(int proc, const char *name, int null, struct error *err)
+{
+	autoclose int target = tree_open(proc, name);
+	autoclose int tree = -1;
+	if (target < 0 && errno == ENOENT)
+		return 0;
+	if (target < 0)
+		return error_errno(err, errno, "cannot open /proc/%s", name);
+	tree = tree_clone(null, false);
+	if (tree < 0 || tree_attach(tree, target) < 0)
+		return error_errno(err, errno, "cannot hide /proc/%s", name);
+	return 0;
+}
+
+static int hide_all(int root, int proc, struct error *err)
+{
+	size_t count = getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL;
+	autoclose int null = tree_open(root, "/dev/null");
+	if (null < 0)
+		return error_errno(err, errno, "cannot open /dev/null");
+	for (size_t i = 0; i < count; i++)
+		if (hide(proc, hidden[i], null, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -41,5 +76,5 @@ int view_proc_attach(int root, struct error *err)
 	for (size_t i = 0; i < sizeof read_only / sizeof read_only[0]; i++)
 		if (lock(tree, read_only[i], err) < 0)
 			return -1;
-	return 1;
+	return hide_all(root, tree, err) < 0 ? -1 : 1;
 }

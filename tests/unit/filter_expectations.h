@@ -144,6 +144,12 @@ static const struct expectation expectations[] = {
 	{ "pivot_root", { 0 }, FAIL_WITH(EPERM), ALLOW, 0, 0, 0 },
 	{ "chroot", { 0 }, FAIL_WITH(EPERM), ALLOW, 0, 0, 0 },
 
+	{ "setpriority", { 0, 0, 5 }, ALLOW, EVERYWHERE }, /* PRIO_PROCESS */
+	{ "setpriority", { 1, 0, 5 }, FAIL_WITH(EPERM), EVERYWHERE }, /* PRIO_PGRP: the caller's group */
+	{ "setpriority", { 0x100000001, 0, 5 }, FAIL_WITH(EPERM), EVERYWHERE }, /* the kernel's argument is an int */
+	{ "setpriority", { 2, 0, 5 }, ALLOW, EVERYWHERE }, /* PRIO_USER */
+	{ "ioprio_set", { 1, 0, 0 }, ALLOW, EVERYWHERE }, /* IOPRIO_WHO_PROCESS */
+	{ "ioprio_set", { 2, 0, 0 }, FAIL_WITH(EPERM), EVERYWHERE }, /* IOPRIO_WHO_PGRP */
 	{ "personality", { 0 }, ALLOW, EVERYWHERE },
 	{ "personality", { 0xffffffff }, ALLOW, EVERYWHERE },
 	{ "personality", { 8 }, ALLOW, EVERYWHERE }, /* PER_LINUX32 */
