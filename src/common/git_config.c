@@ -46,24 +46,59 @@ static const char *unquote(struct arena *arena, const char *at, size_t length)
 	return value;
 }
 
+/* One line after the other: which section it is in, and where its value starts if it sets `name` there. */
+struct lines {
+	const char *section, *name, *next;
+	const char *start, *end; /* of the line, without its newline */
+	const char *value; /* or NULL */
+	bool is_inside;
+};
+
+static bool next_line(struct lines *lines)
+{
+	size_t name_length = strlen(lines->name);
+	const char *at = lines->next;
+	if (!*at)
+		return false;
+	lines->start = at;
+	lines->end = at + strcspn(at, "\n");
+	lines->next = *lines->end ? lines->end + 1 : lines->end;
+	lines->value = NULL;
+	at = skip_blanks(at);
+	if (*at == '[')
+		lines->is_inside = is_section(at, lines->section);
+	if (!lines->is_inside || strncasecmp(at, lines->name, name_length) != 0)
+		return true;
+	at = skip_blanks(at + name_length);
+	if (*at == '=' && at < lines->end)
+		lines->value = skip_blanks(at + 1);
+	return true;
+}
+
 const char *git_config_value(struct arena *arena, const char *text, const char *section, const char *name)
 {
-	size_t name_length = strlen(name);
-	bool is_inside = false;
+	struct lines lines = { .section = section, .name = name, .next = text };
 	const char *found = NULL;
-	while (*text) {
-		size_t length = strcspn(text, "\n");
-		const char *at = skip_blanks(text), *end = text + length;
-		text = *end ? end + 1 : end;
-		if (*at == '[')
-			is_inside = is_section(at, section);
-		if (!is_inside || strncasecmp(at, name, name_length) != 0)
-			continue;
-		at = skip_blanks(at + name_length);
-		if (*at != '=' || at >= end)
-			continue;
-		at = skip_blanks(at + 1);
-		found = unquote(arena, at, at < end ? (size_t)(end - at) : 0);
-	}
+	while (next_line(&lines))
+		if (lines.value)
+			found = unquote(arena, lines.value, lines.value < lines.end ? (size_t)(lines.end - lines.value) : 0);
 	return found;
+}
+
+char *git_config_without(struct arena *arena, const char *text, const char *section, const char *name)
+{
+	struct lines lines = { .section = section, .name = name, .next = text };
+	char *kept = arena_alloc(arena, strlen(text) + 1);
+	size_t used = 0;
+	bool is_changed = false;
+	while (next_line(&lines)) {
+		if (lines.value) {
+			is_changed = true;
+			continue;
+		}
+		memcpy(kept + used, lines.start, (size_t)(lines.next - lines.start));
+		used += (size_t)(lines.next - lines.start);
+	}
+	kept[used] = '\0';
+	return is_changed ? kept : NULL;
 }

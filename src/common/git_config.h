@@ -8,5 +8,7 @@
 
 /* The last value of section.name, or NULL. Includes are not followed. */
 const char *git_config_value(struct arena *arena, const char *text, const char *section, const char *name);
+/* The text without its lines that set section.name, or NULL if there is none. */
+char *git_config_without(struct arena *arena, const char *text, const char *section, const char *name);
 
 #endif

@@ -2,9 +2,10 @@
 /* Denied, protected and pinned paths, as mounts on what exists now.
  *
  * denied: a mode-000, read-only file or directory lies over it (EACCES); a file has the size and the time of what it hides (and no
- * content), so that git takes a tracked one for unchanged without opening it. protected: a read-only copy of itself. pinned: a
- * plain copy of itself, because a mount point cannot be renamed or removed, so that no ancestor of the two above can be moved
- * aside and replaced. Targets are opened without following symlinks; a path that changed since the scan ends the launch. */
+ * content), so that git takes a tracked one for unchanged without opening it. protected: a read-only copy of itself; of a
+ * submodule's configuration, one that git can live with (masks_git.c). pinned: a plain copy of itself, because a mount point
+ * cannot be renamed or removed, so that no ancestor of the two above can be moved aside and replaced. Targets are opened without
+ * following symlinks; a path that changed since the scan ends the launch. */
 #include "linux/view_parts.h"
 
 #include <errno.h>
@@ -84,7 +85,25 @@ static int cover_with_mask(int root, int target)
 	return unlinkat(root, mask_file, 0); /* the mount keeps it */
 }
 
-static int apply_step(int root, const struct step *step, struct error *err)
+static int cover_with_text(int root, int target, const char *text)
+{
+	autoclose int fd = openat(root, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	autoclose int tree = -1;
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(fd, 0444) < 0)
+		return -1;
+	tree = copy_source(root, mask_file);
+	if (tree < 0 || tree_attach(tree, target) < 0)
+		return -1;
+	return unlinkat(root, mask_file, 0);
+}
+
+static int cover_with_lock(int root, int target, const struct plan *plan, const char *path)
+{
+	const char *text = masks_submodule_config(root, plan->arena, path);
+	return text ? cover_with_text(root, target, text) : cover_with_copy(target, true);
+}
+
+static int apply_step(int root, const struct plan *plan, const struct step *step, struct error *err)
 {
 	autoclose int target = tree_open(root, step->path);
 	int result;
@@ -97,8 +116,10 @@ static int apply_step(int root, const struct step *step, struct error *err)
 		return error_errno(err, errno, "cannot open %s", step->path);
 	if (step->cover == COVER_MASK)
 		result = cover_with_mask(root, target);
+	else if (step->cover == COVER_LOCK)
+		result = cover_with_lock(root, target, plan, step->path);
 	else
-		result = cover_with_copy(target, step->cover == COVER_LOCK);
+		result = cover_with_copy(target, false);
 	if (result < 0)
 		return error_errno(err, errno, "cannot %s %s", step->cover == COVER_MASK ? "hide" : "protect", step->path);
 	return 0;
@@ -120,7 +141,7 @@ static int apply_all(int root, const struct plan *plan, struct error *err)
 		if (next < 0)
 			return 0;
 		struct step step = { .path = lists[next]->items[at[next]++].path, .cover = (enum cover)next };
-		if (apply_step(root, &step, err) < 0)
+		if (apply_step(root, plan, &step, err) < 0)
 			return -1;
 	}
 }

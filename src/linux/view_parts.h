@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rooms of the view, between view.c, view_devices.c, view_proc.c and masks.c only. */
+/* The rooms of the view, between view.c, view_devices.c, view_proc.c, masks.c and masks_git.c only. */
 #ifndef BERM_LINUX_VIEW_PARTS_H
 #define BERM_LINUX_VIEW_PARTS_H
 
@@ -23,6 +23,8 @@ int view_proc_attach(int root, struct error *err);
 
 /* masks.c: pins, locks and masks of the plan, after everything else is attached; leaves the root read-only. */
 int masks_apply(int root, const struct plan *plan, struct error *err);
+/* masks_git.c: what a submodule's configuration shall read like inside; NULL: as it is, or it is none. */
+const char *masks_submodule_config(int root, struct arena *arena, const char *path);
 
 /* Creates an empty file or directory in the skeleton (a tmpfs of ours): parents are made as needed. Returns O_PATH. */
 int view_skeleton(int root, const char *path, bool is_directory);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values out of git configuration files, and files without one of their values. */
+#include <greatest.h>
+
+#include "common/arena.h"
+#include "common/git_config.h"
+
+static struct arena *arena;
+
+TEST values_are_read_as_git_reads_them(void)
+{
+	const char *text =
+		"[user]\n\tname = Ada Example ; comment\n\temail=\"ada@example.org\"\n[user \"other\"]\n\tname = No\n"
+		"[USER]\n\tNAME = Later\n[core]\n\tnamed = x\n";
+	ASSERT_STR_EQ("Later", git_config_value(arena, text, "user", "name"));
+	ASSERT_STR_EQ("ada@example.org", git_config_value(arena, text, "user", "email"));
+	ASSERT_EQ(NULL, git_config_value(arena, text, "core", "name"));
+	ASSERT_EQ(NULL, git_config_value(arena, "", "user", "name"));
+	PASS();
+}
+
+TEST a_value_is_left_out(void)
+{
+	const char *text =
+		"[core]\n\tbare = false\n\tworktree = ../../../sub\n[other]\n\tworktree = kept\n[core]\nWorkTree=x\n\tlast = 1";
+	ASSERT_STR_EQ("[core]\n\tbare = false\n[other]\n\tworktree = kept\n[core]\n\tlast = 1",
+		      git_config_without(arena, text, "core", "worktree"));
+	PASS();
+}
+
+TEST nothing_to_leave_out(void)
+{
+	ASSERT_EQ(NULL, git_config_without(arena, "[core]\n\tbare = false\n", "core", "worktree"));
+	ASSERT_EQ(NULL, git_config_without(arena, "[core \"x\"]\n\tworktree = a\n", "core", "worktree"));
+	ASSERT_EQ(NULL, git_config_without(arena, "", "core", "worktree"));
+	PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	struct arena own = { 0 };
+	arena = &own;
+	GREATEST_MAIN_BEGIN();
+	RUN_TEST(values_are_read_as_git_reads_them);
+	RUN_TEST(a_value_is_left_out);
+	RUN_TEST(nothing_to_leave_out);
+	arena_free(arena);
+	GREATEST_MAIN_END();
+}
