@@ -25,10 +25,10 @@ expect_equal "clean" "" "$out"
 works_sh "add -A, commit" 'echo more >>part1/dir20/file0.txt; git add -A; git commit -qm second'
 expect_equal "one file" part1/dir20/file0.txt "$(git diff --name-only HEAD~1)"
 
-# best COMMAND...: the fastest of five, in $best.
+# best COMMAND...: the fastest of three, in $best.
 best() {
 	best=
-	for _ in 1 2 3 4 5; do
+	for _ in 1 2 3; do
 		milliseconds "$@"
 		if [ -z "$best" ] || [ "$elapsed" -lt "$best" ]; then
 			best=$elapsed

@@ -89,12 +89,17 @@ expect_equal "submodule update: the files" library "$out"
 works_sh "in the submodule: commit, push, and note it outside" 'cd sub; git checkout -q -b work; echo more >>file; git commit -qam "in the submodule"; git push -q origin HEAD
 	cd ..; git add sub; git commit -qm "newer submodule"; git submodule status; git submodule foreach -q "git log -1 --format=%s"'
 expect_equal "noted" "newer submodule" "$(git log -1 --format=%s)"
-# git rewrites core.worktree of a submodule at each update, with the value it has; where it is not set, nothing is written.
-refused "submodule update where core.worktree is set" "could not set 'core.worktree'" sh -c "$update"
-expect "on the host: one setting less" git -C sub config --unset core.worktree
+# git writes core.worktree of a submodule anew at each update; inside it is not set, so nothing is written.
+locked_content .git >"$scratch/locked.before"
+locked_content .git/modules/sub >>"$scratch/locked.before"
+expect "control: it is set on the host" git -C sub config core.worktree
 works_sh "submodule update back and forth" "git checkout -q HEAD~1; $update; git -C sub log -1 --format=%s; git checkout -q -; $update; git submodule foreach -q 'git log -1 --format=%s'"
 expect_equal "the older and the newer one" "library
 in the submodule" "$out"
+works_sh "submodule update --init --recursive where nothing is new" "$update --init --recursive; cd sub; git rev-parse --show-toplevel; git status --short"
+expect_equal "the submodule's own worktree" "$project/sub" "$out"
+refused "the submodule's configuration" "could not" git -C sub config core.fsmonitor ./x
+expect_equal "all as it was" "$(cat "$scratch/locked.before")" "$(locked_content .git && locked_content .git/modules/sub)"
 works_sh "clone with submodules" 'git -c protocol.file.allow=always clone -q --recurse-submodules . clone; cat clone/sub/file; rm -rf clone'
 expect_equal "clean for the host" "" "$(git status --porcelain)"
 
