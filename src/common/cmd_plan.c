@@ -70,7 +70,7 @@ static int show(struct session *session)
 
 	if (session_open(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	if (plan_scan(&session->plan, &err) < 0)
+	if (plan_scan(&session->plan, &err) < 0 || (is_here && plan_note_outside_links(&session->plan, &err) < 0))
 		return report_error(&err);
 	if (is_here)
 		backend_probe(&session->plan, states);

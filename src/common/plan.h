@@ -187,6 +187,9 @@ int plan_resolve(struct arena *arena, const struct policy *policy, const struct 
 /* scan.c: fills masked, locked, pinned and the hard-link notes. */
 int plan_scan(struct plan *plan, struct error *err);
 
+/* scan_outside.c: a note if files of the project have names elsewhere. For `plan` only: it looks at every file. */
+int plan_note_outside_links(struct plan *plan, struct error *err);
+
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE };
 
 struct verdict {

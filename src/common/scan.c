@@ -536,8 +536,10 @@ static int finish(struct scan *scan, struct error *err)
 	sort_by_path(&plan->pinned);
 	plan->scanned_directories = scan->directories;
 	plan->scanned_files = scan->files;
-	if (scan->has_too_long)
-		add_note(scan, NOTE_OTHER, NULL, "some paths are longer than 4096 bytes: what lies there was not searched");
+	if (scan->has_too_long) {
+		error_set(err, "paths in the project are longer than 4096 bytes: what is hidden there cannot be found");
+		return error_hint(err, "remove the deep directories, or leave them out with files.prune");
+	}
 	if (scan->has_too_many)
 		return error_set(err, "more than %d files and directories are denied or protected here", MATCHES_MAX);
 	return 0;

@@ -50,6 +50,15 @@ static void judge_ipc(const struct plan *plan, int abi, struct guarantee_state *
 		    "with `network: all` abstract sockets of the host are reachable", "Linux 6.12 or newer with Landlock");
 }
 
+static void judge_writes(int abi, struct guarantee_state *state)
+{
+	set(state, LEVEL_ENFORCED, "mount namespace, Landlock", NULL, NULL);
+	if (abi < LANDLOCK_ABI_USEFUL)
+		set(state, LEVEL_PARTIAL, "mount namespace",
+		    "a file that the caller passes as stdin, stdout or stderr can be opened again with more rights",
+		    "Linux 5.19 or newer, with landlock in the kernel's lsm= list");
+}
+
 static void judge_processes(int abi, struct guarantee_state *state)
 {
 	set(state, LEVEL_ENFORCED, "pid namespace, Landlock signal scope", NULL, NULL);
@@ -61,7 +70,7 @@ static void judge_processes(int abi, struct guarantee_state *state)
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
 {
 	int abi = landlock_abi();
-	set(&states[GUARANTEE_WRITES], LEVEL_ENFORCED, abi ? "mount namespace, Landlock" : "mount namespace", NULL, NULL);
+	judge_writes(abi, &states[GUARANTEE_WRITES]);
 	set(&states[GUARANTEE_SECRETS], LEVEL_LAUNCH, "absent from the view, or masked", "masks cover what exists at launch",
 	    NULL);
 	set(&states[GUARANTEE_PLANTING], LEVEL_LAUNCH, "read-only mounts, pinned ancestors",

@@ -34,8 +34,8 @@ static int lock(int proc, const char *name, struct error *err)
 	return 0;
 }
 
-/* /dev/null lies over it: opened as before, and empty. */
-static int hide(int proc, const char *name, int null, struct error *err)
+/* An empty file lies over it: opened as before, with nothing in it. */
+static int hide(int proc, const char *name, int empty, struct error *err)
 {
 	autoclose int target = tree_open(proc, name);
 	autoclose int tree = -1;
@@ -43,21 +43,24 @@ static int hide(int proc, const char *name, int null, struct error *err)
 		return 0;
 	if (target < 0)
 		return error_errno(err, errno, "cannot open /proc/%s", name);
-	tree = tree_clone(null, false);
-	if (tree < 0 || tree_attach(tree, target) < 0)
+	tree = tree_clone(empty, false);
+	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0 || tree_attach(tree, target) < 0)
 		return error_errno(err, errno, "cannot hide /proc/%s", name);
 	return 0;
 }
 
 static int hide_all(int root, int proc, struct error *err)
 {
+	static const char name[] = "/.empty";
 	size_t count = getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL;
-	autoclose int null = tree_open(root, "/dev/null");
-	if (null < 0)
-		return error_errno(err, errno, "cannot open /dev/null");
+	autoclose int empty = view_skeleton(root, name, false);
+	if (empty < 0)
+		return error_errno(err, errno, "cannot make an empty file");
 	for (size_t i = 0; i < count; i++)
-		if (hide(proc, hidden[i], null, err) < 0)
+		if (hide(proc, hidden[i], empty, err) < 0)
 			return -1;
+	if (unlinkat(root, name + 1, 0) < 0) /* the mounts keep it */
+		return error_errno(err, errno, "cannot put the empty file away");
 	return 0;
 }
 
