@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# instructions.sh [--update]: instructions that the launcher executes in main() with the stored plan in use, counted by
+# callgrind, against tests/bench/instructions.txt; more than 5 % above is a failure. Valgrind knows no clone3, so that what is
+# counted ends where the namespaces would be made. The figure holds for one compiler, libc and valgrind: with others it is
+# printed and not judged. The home is a scratch directory, as in tests/cli/stored.sh.
+set -euo pipefail
+
+if [ -z "${BERM_BENCH_PASSWD:-}" ]; then
+	if ! command -v valgrind >/dev/null; then
+		echo "valgrind is missing"
+		exit 77
+	fi
+	options=(--mount)
+	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
+	if ! unshare "${options[@]}" true; then
+		echo "a mount namespace of its own is needed"
+		exit 77
+	fi
+	BERM_BENCH_PASSWD=$(mktemp)
+	export BERM_BENCH_PASSWD
+	cat /etc/passwd >"$BERM_BENCH_PASSWD"
+	chmod 644 "$BERM_BENCH_PASSWD"
+	# shellcheck disable=SC2016 # for the inner shell
+	exec unshare "${options[@]}" bash -c 'mount --bind "$BERM_BENCH_PASSWD" /etc/passwd && rm "$BERM_BENCH_PASSWD" &&
+		exec setpriv --inh-caps=-all --ambient-caps=-all bash "$@"' bash "$0" "$@"
+fi
+
+: "${BERM:?the path of the program}" "${BERM_SOURCE_DIR:?}"
+stored=$BERM_SOURCE_DIR/tests/bench/instructions.txt
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/home" "$scratch/project"
+awk -F: -v OFS=: -v uid="$(id -u)" -v home="$scratch/home" '$3 == uid { $6 = home } { print }' /etc/passwd >"$scratch/passwd"
+cat "$scratch/passwd" >/etc/passwd
+cp "$BERM_SOURCE_DIR/tests/bench/instructions.yml" "$scratch/policy.yml"
+cd "$scratch/project"
+for i in $(seq 60); do
+	mkdir "d$i"
+	: >"d$i/file"
+done
+sleep 0.1
+
+count() {
+	env -i PATH=/usr/bin:/bin valgrind --tool=callgrind --toggle-collect=main --callgrind-out-file="$scratch/callgrind" \
+		"$BERM" run --policy="$scratch/policy.yml" -- /bin/true 2>&1 | sed -n 's/.*Collected : //p' || true
+}
+
+# The first run makes the state directory, which the plan of the second one has seen.
+first=$(count)
+count >/dev/null
+new=$(count)
+again=$(count)
+if [ "$new" -ge "$first" ]; then
+	echo "the stored plan was not used: $first, then $new instructions"
+	exit 1
+fi
+compiler=$(strings -a "$BERM" | grep -m1 '^GCC: \|clang version' || true)
+libc=$(getconf GNU_LIBC_VERSION 2>/dev/null || echo libc)
+where="$(uname -m), $(valgrind --version), $libc, $compiler, uid $([ "$(id -u)" -eq 0 ] && echo 0 || echo other)"
+echo "$new instructions with the stored plan ($again again), $first without ($where)"
+if [ "${1:-}" = --update ]; then
+	printf '%s\n%s\n' "$new" "$where" >"$stored"
+	exit
+fi
+if [ ! -e "$stored" ] || [ "$(sed -n 2p "$stored")" != "$where" ]; then
+	echo "no figure is stored for these tools"
+	exit 77
+fi
+limit=$(($(sed -n 1p "$stored") * 105 / 100))
+if [ "$new" -gt "$limit" ]; then
+	echo "more than 5 % above the stored $(sed -n 1p "$stored")"
+	exit 1
+fi

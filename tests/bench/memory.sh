@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The memory that berm's own processes (launcher and init) take while a command runs: proportional set size, at most 3 MB.
+set -euo pipefail
+
+: "${BERM:?the path of the program}"
+limit_kb=3072
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export XDG_STATE_HOME=$scratch/state
+mkdir "$scratch/project"
+cd "$scratch/project"
+
+"$BERM" run -- sleep 5 &
+launcher=$!
+init=
+for _ in $(seq 250); do
+	init=$(cat "/proc/$launcher/task/$launcher/children" 2>/dev/null || true)
+	init=${init%% *}
+	if [ -n "$init" ] && [ -n "$(cat "/proc/$init/task/$init/children" 2>/dev/null)" ]; then
+		break
+	fi
+	sleep 0.02
+done
+sleep 0.2
+
+# rollup PID FIELD: in kB
+rollup() {
+	sed -n "s/^$2: *\([0-9]*\) kB/\1/p" "/proc/$1/smaps_rollup"
+}
+
+status=0
+sum=0
+for pid in "$launcher" "$init"; do
+	if ! pss=$(rollup "$pid" Pss) || [ -z "$pss" ]; then
+		echo "process $pid cannot be looked at"
+		status=77
+		break
+	fi
+	echo "$([ "$pid" = "$launcher" ] && echo launcher || echo init): Pss $pss kB, Rss $(rollup "$pid" Rss) kB"
+	sum=$((sum + pss))
+done
+kill "$launcher" 2>/dev/null || true
+wait "$launcher" 2>/dev/null || true
+[ "$status" -eq 0 ] || exit "$status"
+echo "together: Pss $sum kB"
+[ "$sum" -le "$limit_kb" ]
