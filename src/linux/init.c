@@ -211,8 +211,11 @@ _Noreturn static void serve(struct post *post)
 {
 	struct pollfd watched[] = { { .fd = post->channel, .events = POLLIN }, { .fd = post->signals, .events = POLLIN } };
 	for (;;) {
-		if (poll(watched, 2, -1) < 0 && errno != EINTR)
-			_exit(EXIT_ENDED);
+		if (poll(watched, 2, -1) < 0) {
+			if (errno != EINTR)
+				_exit(EXIT_ENDED);
+			continue; /* revents are those of the last time */
+		}
 		/* Before the channel: a signal to the group is known then when the launcher asks to forward it. */
 		if (take_signals(post))
 			reap(post);
