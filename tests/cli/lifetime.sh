@@ -22,7 +22,7 @@ expect_status "a command that ignores SIGTERM" 124 "$BERM" run --policy="$scratc
 expect "is killed soon after" test $((SECONDS - before)) -lt 8
 
 # Daemons. The word is in their command lines.
-word="297.$$"
+word=$(printf "297.%07d" $$)
 daemon="setsid sh -c 'sleep $word & (trap \"\" HUP TERM INT; sleep $word) & sleep $word & exit' </dev/null >/dev/null 2>&1 & sleep 0.2; echo started"
 run sh -c "$daemon"
 survivors=$(with_word "$word")
