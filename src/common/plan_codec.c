@@ -123,18 +123,19 @@ enum rule_place { RULE_NONE, RULE_STORED, RULE_STATE };
 static void rule_pointer(struct codec *codec, const struct rule **rule)
 {
 	enum rule_place place = !*rule ? RULE_NONE : *rule == &rule_state ? RULE_STATE : RULE_STORED;
-	struct rule *copy;
+	struct rule written = { 0 };
+	struct rule *value = &written;
+
+	if (*rule)
+		written = **rule;
 	place = (enum rule_place)choice(codec, place, RULE_STATE);
 	if (place != RULE_STORED) {
 		*rule = place == RULE_STATE ? &rule_state : NULL;
 		return;
 	}
-	copy = codec->is_writing ? &(struct rule){ 0 } : arena_alloc(codec->arena, sizeof *copy);
-	if (codec->is_writing)
-		*copy = **rule;
-	rule_value(codec, copy);
 	if (!codec->is_writing)
-		*rule = copy;
+		*rule = value = arena_alloc(codec->arena, sizeof *value);
+	rule_value(codec, value);
 }
 
 /* What the evaluator looks at without asking. */
