@@ -23,9 +23,9 @@ struct followed_link {
 };
 
 /* Rules that no policy file holds; their layer is the floor. */
-extern const struct rule rule_state, rule_config, rule_policy_file, rule_git_worktree, rule_root_only, rule_unsearchable,
-	rule_host_socket, rule_executable, rule_basic_devices,
-	rule_own_proc, rule_network_files, rule_own_variable, rule_private_home, rule_private_tmp, rule_no_network;
+extern const struct rule rule_state, rule_config, rule_policy_file, rule_git_worktree, rule_git_pointer, rule_root_only,
+	rule_unsearchable, rule_host_socket, rule_executable, rule_basic_devices, rule_own_proc, rule_network_files,
+	rule_own_variable, rule_private_home, rule_private_tmp, rule_no_network;
 
 /* An error in the policy at the rule's place. `hint` may be NULL. */
 void build_error(struct builder *builder, const struct rule *rule, const char *hint, const char *format, ...)
@@ -51,7 +51,8 @@ void build_literal(struct builder *builder, struct plan_patterns *patterns, cons
  * later asks at once: true if the rule was refused, and told so. */
 void build_followed(struct builder *builder, const struct rule *rule, const struct path_links *links, const char *canonical);
 void build_refuse_links(struct builder *builder);
-bool build_refuses_link(struct builder *builder, const struct rule *rule, const struct path_links *links, const char *canonical);
+bool build_refuses_link(struct builder *builder, const struct rule *rule, const struct path_links *links,
+			const char *canonical);
 
 /* plan_grants.c: build_grants collects, build_grants_finish sorts and applies deny and protect to the grants themselves. */
 void build_grants(struct builder *builder);
