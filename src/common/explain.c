@@ -12,6 +12,7 @@ const struct rule rule_state = { "files.deny", "berm's own state", { "built-in",
 const struct rule rule_config = { "files.protect", "the user's policy for berm", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_policy_file = { "files.protect", "a policy file in use", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_git_worktree = { "files.write", "git worktree", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_git_pointer = { "files.protect", "git pointer", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_root_only = { "files.deny", "root-only file", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_unsearchable = {
 	"files.deny", "cannot be searched for hidden names", { "built-in", 0, 0 }, LAYER_FLOOR

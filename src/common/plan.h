@@ -128,7 +128,9 @@ struct plan {
 	struct plan_patterns lifted; /* exact write entries of trusted layers: protect does not apply there */
 	struct plan_matches masked; /* denied and there now */
 	struct plan_matches locked; /* protected and there now */
-	struct plan_matches pinned; /* directories from a locked or masked item up to its writable root: never renamed away */
+	/* Directories from a locked, masked or read-only item up to its writable root, and symlinks that lead to one: never renamed
+	 * away or replaced. */
+	struct plan_matches pinned;
 	uint64_t scanned_directories, scanned_files;
 
 	enum home_mode home;

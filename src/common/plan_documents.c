@@ -7,6 +7,9 @@
 
 #include "common/text.h"
 
+/* The root of the view has 4 MiB for all it holds. Names beyond are hidden all the same; `git add -A` then fails on them. */
+enum { EXCLUDES_MAX = 1 << 20 };
+
 static bool has_git(const struct plan *plan, const char *directory)
 {
 	struct file_info info;
@@ -26,18 +29,41 @@ static void add_ignored(struct text *out, const char *relative)
 	text_add(out, "\n");
 }
 
+/* Repositories around the file at hand, and the file before it. */
+struct around {
+	const char **items;
+	size_t count;
+	const char *previous;
+};
+
+/* Of the directories above, those that are also above the file before were asked about then. */
+static void find_around(const struct plan *plan, struct around *around, const char *root, const char *path)
+{
+	const char *directory = path;
+	size_t kept = 0;
+	for (size_t i = 0; i < around->count; i++)
+		if (path_is_within(path, around->items[i]))
+			around->items[kept++] = around->items[i];
+	around->count = kept;
+	while (strcmp(directory, root) != 0 && strcmp(directory, "/") != 0) {
+		directory = path_parent(plan->arena, directory);
+		if (around->previous && path_is_within(around->previous, directory))
+			break;
+		if (has_git(plan, directory))
+			*(const char **)arena_push(plan->arena, around) = directory;
+	}
+	around->previous = path;
+}
+
 /* Patterns of core.excludesFile are relative to the repository that is being asked: one line for each repository around the file. */
-static void add_match(const struct plan *plan, struct text *out, const char *path)
+static void add_match(const struct plan *plan, struct around *around, struct text *out, const char *path)
 {
 	const struct plan_grant *grant = plan_grant_for(plan, path);
-	const char *directory = path;
 	if (!grant || grant->kind != GRANT_WRITE || strchr(path, '\n'))
 		return;
-	while (strcmp(directory, grant->path) != 0 && strcmp(directory, "/") != 0) {
-		directory = path_parent(plan->arena, directory);
-		if (has_git(plan, directory))
-			add_ignored(out, path + strlen(directory) + 1);
-	}
+	find_around(plan, around, grant->path, path);
+	for (size_t i = 0; i < around->count && out->length < EXCLUDES_MAX; i++)
+		add_ignored(out, path + strlen(around->items[i]) + 1);
 }
 
 static void add_document(struct plan *plan, const char *path, struct text *out)
@@ -52,12 +78,13 @@ static void add_document(struct plan *plan, const char *path, struct text *out)
 static void add_excludes(struct plan *plan)
 {
 	const char *own = git_user_ignores(plan);
+	struct around around = { 0 };
 	struct text out = { 0 };
 	if (own)
 		text_add(&out, "%s\n", own);
 	text_add(&out, "# What berm hides in this project; git cannot read it here.\n");
-	for (size_t i = 0; i < plan->masked.count; i++)
-		add_match(plan, &out, plan->masked.items[i].path);
+	for (size_t i = 0; i < plan->masked.count && out.length < EXCLUDES_MAX; i++)
+		add_match(plan, &around, &out, plan->masked.items[i].path);
 	add_document(plan, PLAN_GIT_EXCLUDES, &out);
 }
 

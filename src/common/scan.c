@@ -12,7 +12,7 @@
 #include "common/plan_build.h"
 #include "common/scan_index.h"
 
-enum { PATH_BYTES = 4096, MATCHES_MAX = 65536 };
+enum { PATH_BYTES = 4096 };
 
 /* A directory that the search did not look into. */
 struct tree {
@@ -29,7 +29,7 @@ struct scan {
 	struct matches {
 		struct plan_match *items;
 		size_t count;
-	} masked, locked, denied_links, protected_links;
+	} masked, locked, denied_links, protected_links, followed;
 	struct trees {
 		struct tree *items;
 		size_t count;
@@ -48,7 +48,7 @@ static void add_note(struct scan *scan, enum note_kind kind, const struct rule *
 static void record(struct scan *scan, struct matches *matches, const char *path, enum file_type type, const struct rule *rule)
 {
 	pthread_mutex_lock(&scan->lock);
-	if (matches->count < MATCHES_MAX) {
+	if (matches->count < SCAN_MATCHES_MAX) {
 		struct plan_match *match = arena_push(scan->plan->arena, matches);
 		*match = (struct plan_match){ .path = arena_copy(scan->plan->arena, path), .type = type, .rule = rule };
 	} else {
@@ -145,6 +145,18 @@ static bool has_candidate(const struct scan_index *index, const char *name, size
 	return false;
 }
 
+/* Of several threads one at a time: what is read goes into the plan's arena. */
+static bool is_git_pointer(struct scan *scan, const char *directory, const char *name, enum file_type type)
+{
+	bool result;
+	if (scan->root->kind != GRANT_WRITE || !scan_may_be_git_pointer(name, type))
+		return false;
+	pthread_mutex_lock(&scan->lock);
+	result = scan_is_git_pointer(scan->plan, directory, name);
+	pthread_mutex_unlock(&scan->lock);
+	return result;
+}
+
 /* An entry that some pattern may be about. */
 static enum walk_step visit_closely(struct scan *scan, const char *directory, const char *name, enum file_type type)
 {
@@ -157,6 +169,8 @@ static enum walk_step visit_closely(struct scan *scan, const char *directory, co
 		return WALK_SKIP;
 	}
 	finding = judge(scan, path, name, strlen(name), is_directory);
+	if (!finding.protected_by && is_git_pointer(scan, directory, name, type))
+		finding.protected_by = &rule_git_pointer;
 	if (finding.denied_by) {
 		record(scan, type == FILE_SYMLINK ? &scan->denied_links : &scan->masked, path, type, finding.denied_by);
 		return WALK_SKIP;
@@ -207,7 +221,7 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 		return visit_special(scan, directory, name, type);
 	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
 	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > PATH_BYTES)) ||
-	    has_candidate(&scan->index, name, length))
+	    has_candidate(&scan->index, name, length) || scan_may_be_git_pointer(name, type))
 		return visit_closely(scan, directory, name, type);
 	return is_directory ? WALK_DESCEND : WALK_SKIP;
 }
@@ -259,6 +273,7 @@ struct lookup {
 	struct scan *scan;
 	const struct plan_pattern *item;
 	bool is_deny;
+	bool is_writable; /* the tree */
 };
 
 static void record_lookup(struct lookup *lookup, const char *path, enum file_type type)
@@ -294,7 +309,10 @@ static void look_up_literal(struct lookup *lookup, const char *path)
 	struct error ignored;
 	const char *canonical;
 	if (path_resolve(plan->context.fs, plan->arena, path, &canonical, NULL, &info, &ignored) < 0 ||
-	    strcmp(canonical, path) != 0 || info.type == FILE_ABSENT || info.type == FILE_UNKNOWN)
+	    strcmp(canonical, path) != 0 || info.type == FILE_ABSENT)
+		return;
+	/* Behind a directory that is closed: where the command can write it may be the command's to open. */
+	if (info.type == FILE_UNKNOWN && !lookup->is_writable)
 		return;
 	if (!lookup->item->pattern.is_directory_only || info.type == FILE_DIRECTORY)
 		record_lookup(lookup, path, info.type);
@@ -329,12 +347,12 @@ static int look_up_all(struct scan *scan, struct error *err)
 	for (size_t i = 0; i < scan->unsearched.count; i++) {
 		const struct tree tree = scan->unsearched.items[i];
 		for (size_t k = 0; k < plan->deny.count; k++) {
-			struct lookup lookup = { scan, &plan->deny.items[k], true };
+			struct lookup lookup = { scan, &plan->deny.items[k], true, tree.is_writable };
 			if (look_up(&lookup, &tree, err) < 0)
 				return -1;
 		}
 		for (size_t k = 0; tree.is_writable && k < plan->protect.count; k++) {
-			struct lookup lookup = { scan, &plan->protect.items[k], false };
+			struct lookup lookup = { scan, &plan->protect.items[k], false, true };
 			if (look_up(&lookup, &tree, err) < 0)
 				return -1;
 		}
@@ -398,7 +416,15 @@ static bool holds_grant(const struct plan *plan, const char *path)
 	return false;
 }
 
-/* A link cannot be mounted on. What it leads to is hidden or locked instead, if it is visible at all. */
+/* Every link on the way to something hidden or locked, and those that lead nowhere: the name is what the host goes by. */
+static void record_followed(struct scan *scan, const struct plan_match *link, const struct path_links *passed)
+{
+	record(scan, &scan->followed, link->path, FILE_SYMLINK, link->rule);
+	for (size_t i = 0; i < passed->count; i++)
+		record(scan, &scan->followed, passed->items[i].path, FILE_SYMLINK, link->rule);
+}
+
+/* A mask or lock cannot lie on a link. What it leads to is hidden or locked instead, if it is visible at all. */
 static void follow_links(struct scan *scan, const struct matches *links, struct matches *matches, enum grant_kind lowest)
 {
 	struct plan *plan = scan->plan;
@@ -406,14 +432,16 @@ static void follow_links(struct scan *scan, const struct matches *links, struct 
 	for (size_t i = 0; i < links->count; i++) {
 		const struct plan_match *link = &links->items[i];
 		const struct plan_grant *grant;
+		struct path_links passed = { 0 };
 		struct file_info info;
 		struct error ignored;
 		const char *target;
-		if (path_resolve(plan->context.fs, plan->arena, link->path, &target, NULL, &info, &ignored) < 0 ||
-		    info.type == FILE_ABSENT || info.type == FILE_UNKNOWN)
+		int resolved = path_resolve(plan->context.fs, plan->arena, link->path, &target, &passed, &info, &ignored);
+		record_followed(scan, link, &passed);
+		if (resolved < 0 || info.type == FILE_ABSENT)
 			continue;
 		grant = plan_grant_for(plan, target);
-		if (!grant || grant->kind < lowest)
+		if (!grant || grant->kind < lowest || (info.type == FILE_UNKNOWN && grant->kind != GRANT_WRITE))
 			continue;
 		if (holds_grant(plan, target)) {
 			add_note(scan, NOTE_OTHER, link->rule,
@@ -473,41 +501,6 @@ static void drop_masked(const struct plan_matches *masked, struct matches *locke
 	locked->count = kept;
 }
 
-/* Directories between what is hidden or locked and the outermost writable root around it: renaming one of them away would make
- * room for another under its name. */
-static void pin_ancestors(const struct plan *plan, const struct plan_match *match, struct matches *pinned)
-{
-	const char *path = match->path;
-	for (;;) {
-		const struct plan_grant *grant;
-		struct plan_match *pin;
-		path = path_parent(plan->arena, path);
-		grant = plan_grant_for(plan, path);
-		if (!grant || grant->kind != GRANT_WRITE)
-			return;
-		if (strcmp(grant->path, path) == 0)
-			continue;
-		pin = arena_push(plan->arena, pinned);
-		*pin = (struct plan_match){ .path = path, .type = FILE_DIRECTORY, .rule = match->rule };
-	}
-}
-
-static void build_pins(struct plan *plan)
-{
-	struct matches pinned = { 0 };
-	size_t kept = 0;
-	for (size_t i = 0; i < plan->masked.count; i++)
-		pin_ancestors(plan, &plan->masked.items[i], &pinned);
-	for (size_t i = 0; i < plan->locked.count; i++)
-		pin_ancestors(plan, &plan->locked.items[i], &pinned);
-	if (pinned.count > 0)
-		qsort(pinned.items, pinned.count, sizeof *pinned.items, compare_matches);
-	for (size_t i = 0; i < pinned.count; i++)
-		if (kept == 0 || strcmp(pinned.items[kept - 1].path, pinned.items[i].path) != 0)
-			pinned.items[kept++] = pinned.items[i];
-	plan->pinned = (struct plan_matches){ pinned.items, kept };
-}
-
 static int compare_plainly(const void *left, const void *right)
 {
 	return strcmp(((const struct plan_match *)left)->path, ((const struct plan_match *)right)->path);
@@ -530,10 +523,10 @@ static int finish(struct scan *scan, struct error *err)
 		return -1;
 	drop_masked(&plan->masked, &scan->locked);
 	finish_list(&scan->locked, &plan->locked);
-	build_pins(plan);
+	if (!scan_pin(plan, &(struct plan_matches){ scan->followed.items, scan->followed.count }))
+		scan->has_too_many = true;
 	sort_by_path(&plan->masked);
 	sort_by_path(&plan->locked);
-	sort_by_path(&plan->pinned);
 	plan->scanned_directories = scan->directories;
 	plan->scanned_files = scan->files;
 	if (scan->has_too_long) {
@@ -541,7 +534,7 @@ static int finish(struct scan *scan, struct error *err)
 		return error_hint(err, "remove the deep directories, or leave them out with files.prune");
 	}
 	if (scan->has_too_many)
-		return error_set(err, "more than %d files and directories are denied or protected here", MATCHES_MAX);
+		return error_set(err, "more than %d files and directories are denied or protected here", SCAN_MATCHES_MAX);
 	return 0;
 }
 

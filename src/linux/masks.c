@@ -4,8 +4,9 @@
  * denied: a mode-000, read-only file or directory lies over it (EACCES); a file has the size and the time of what it hides (and no
  * content), so that git takes a tracked one for unchanged without opening it. protected: a read-only copy of itself; of a
  * submodule's configuration, one that git can live with (masks_git.c). pinned: a plain copy of itself, because a mount point
- * cannot be renamed or removed, so that no ancestor of the two above can be moved aside and replaced. Targets are opened without
- * following symlinks; a path that changed since the scan ends the launch. */
+ * cannot be renamed or removed, so that no ancestor of the two above can be moved aside and replaced; a symlink too, which can be
+ * mounted on if it is opened itself. Targets are opened without following symlinks; a path that changed since the scan ends the
+ * launch. */
 #include "linux/view_parts.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ enum cover { COVER_PIN, COVER_LOCK, COVER_MASK };
 
 struct step {
 	const char *path;
+	enum file_type type;
 	enum cover cover;
 };
 
@@ -103,9 +105,26 @@ static int cover_with_lock(int root, int target, const struct plan *plan, const 
 	return text ? cover_with_text(root, target, text) : cover_with_copy(target, true);
 }
 
+/* A symlink is only ever pinned: it is opened itself, and must still be one. */
+static int open_target(int root, const struct step *step)
+{
+	autoclose int link = -1;
+	struct stat info;
+	if (step->type != FILE_SYMLINK)
+		return tree_open(root, step->path);
+	link = sys_openat2(root, step->path + 1, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (link < 0 || fstat(link, &info) < 0)
+		return -1;
+	if (!S_ISLNK(info.st_mode)) {
+		errno = ELOOP;
+		return -1;
+	}
+	return steal_fd(&link);
+}
+
 static int apply_step(int root, const struct plan *plan, const struct step *step, struct error *err)
 {
-	autoclose int target = tree_open(root, step->path);
+	autoclose int target = open_target(root, step);
 	int result;
 	/* Gone since the scan, and perhaps there again under another name. */
 	if (target < 0 && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR))
@@ -140,7 +159,8 @@ static int apply_all(int root, const struct plan *plan, struct error *err)
 		}
 		if (next < 0)
 			return 0;
-		struct step step = { .path = lists[next]->items[at[next]++].path, .cover = (enum cover)next };
+		const struct plan_match *match = &lists[next]->items[at[next]++];
+		struct step step = { .path = match->path, .type = match->type, .cover = (enum cover)next };
 		if (apply_step(root, plan, &step, err) < 0)
 			return -1;
 	}
