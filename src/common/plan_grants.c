@@ -258,6 +258,8 @@ static bool survives_deny(struct builder *builder, const struct plan_grant *gran
 			    "`%s` denies the project itself: %s", denied_by->text, grant->path);
 	else
 		build_note(builder, NOTE_OTHER, grant->rule, "%s stays hidden: `%s` denies it", grant->path, denied_by->text);
+	/* Spelled out: without its own grant it may lie in a tree that is not searched, and must not become part of that. */
+	build_literal(builder, &builder->plan->deny, grant->path, denied_by);
 	return false;
 }
 
