@@ -30,13 +30,18 @@
 
 extern char **environ;
 
-enum { GROUP_MS = 500 }; /* how long a signal to the group counts as the one that the launcher forwards */
+enum {
+	GROUP_MS = 500, /* how long a signal to the group counts as the one that the launcher forwards */
+	OVERTIME_MS = 3000, /* what the launcher has after the time limit to end the run itself */
+	POLL_MS_MAX = 3600000, /* a limit of weeks does not fit an int */
+};
 
 /* Pid 1 once the command runs. */
 struct post {
 	int channel, signals;
 	pid_t command;
 	int64_t group_at[NSIG]; /* when this signal reached the whole process group from outside; 0: did not */
+	int64_t end_at; /* monotonic milliseconds; 0: no limit */
 };
 
 _Noreturn static void fail(int channel, const struct error *err)
@@ -207,11 +212,29 @@ static void forward(struct post *post)
 		kill(post->command, message.value);
 }
 
+/* The time limit is the launcher's to keep. But it stops when the command stops, and a command that stops itself while others of its
+ * processes go on must not have all the time there is. */
+static int64_t last_moment(const struct plan *plan)
+{
+	const struct setting *limit = &plan->limits[LIMIT_TIME];
+	return limit->is_set ? now_ms() + (int64_t)limit->value + OVERTIME_MS : 0;
+}
+
+static int time_left(const struct post *post)
+{
+	int64_t left = post->end_at - now_ms();
+	if (!post->end_at)
+		return -1;
+	if (left <= 0)
+		_exit(EXIT_ENDED);
+	return left > POLL_MS_MAX ? POLL_MS_MAX : (int)left;
+}
+
 _Noreturn static void serve(struct post *post)
 {
 	struct pollfd watched[] = { { .fd = post->channel, .events = POLLIN }, { .fd = post->signals, .events = POLLIN } };
 	for (;;) {
-		if (poll(watched, 2, -1) < 0) {
+		if (poll(watched, 2, time_left(post)) < 0) {
 			if (errno != EINTR)
 				_exit(EXIT_ENDED);
 			continue; /* revents are those of the last time */
@@ -228,7 +251,7 @@ _Noreturn void init_main(struct launch *launch)
 {
 	const struct plan *plan = launch->plan;
 	int channel = launch->ends[1];
-	struct post post = { .channel = channel };
+	struct post post = { .channel = channel, .end_at = last_moment(plan) };
 	struct error err = { 0 };
 
 	if (tie(launch, &err) < 0 || namespaces_settle(&launch->namespaces, plan->context.uid, plan->context.gid, &err) < 0)
