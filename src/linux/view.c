@@ -300,6 +300,9 @@ static int build(struct view *view, const struct state *state, struct view_resul
 	struct view_devices devices;
 	int proc;
 
+	/* For others the permissions of those files hold by themselves. */
+	if (view->plan->context.uid == 0 && view_refuse_mounts(view->plan, err) < 0)
+		return -1;
 	list_entries(view, state);
 	if (take_trees(view, true, err) < 0 || view_devices_take(view->plan, &devices, err) < 0)
 		return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rooms of the view, between view.c, view_devices.c, view_proc.c, masks.c and masks_git.c only. */
+/* The rooms of the view, between view.c, view_devices.c, view_mounts.c, view_proc.c, masks.c and masks_git.c only. */
 #ifndef BERM_LINUX_VIEW_PARTS_H
 #define BERM_LINUX_VIEW_PARTS_H
 
@@ -20,6 +20,9 @@ int view_devices_attach(int root, const struct view_devices *devices, struct err
 
 /* view_proc.c. Returns 1 if /proc is there, 0 if the kernel refuses it here, -1. */
 int view_proc_attach(int root, struct error *err);
+
+/* view_mounts.c: -1 if something of the kernel's own is mounted in what is writable. */
+int view_refuse_mounts(const struct plan *plan, struct error *err);
 
 /* masks.c: pins, locks and masks of the plan, after everything else is attached; leaves the root read-only. */
 int masks_apply(int root, const struct plan *plan, struct error *err);
