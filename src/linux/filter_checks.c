@@ -40,11 +40,16 @@
 	}
 
 /* unsigned int cmd. TIOCSTI types into the terminal (CVE-2017-5226), TIOCLINUX pastes on a console (CVE-2023-28100); TIOCSETD loads
- * line disciplines, a part of the kernel that nothing but modem software needs. */
+ * line disciplines, a part of the kernel that nothing but modem software needs. The last three make a snapshot of a subvolume that the
+ * user owns, in which what is hidden in the original lies bare: BTRFS_IOC_SNAP_CREATE, its second version, and
+ * BCH_IOCTL_SUBVOLUME_CREATE. */
 const struct filter_rule filter_check_ioctl[] = {
 	{ FAIL(EPERM), { IS(1, TIOCSTI) } },
 	{ FAIL(EPERM), { IS(1, TIOCLINUX) } },
 	{ FAIL(EPERM), { IS(1, TIOCSETD) } },
+	{ FAIL(EPERM), { IS(1, 0x50009401) } },
+	{ FAIL(EPERM), { IS(1, 0x50009417) } },
+	{ FAIL(EPERM), { IS(1, 0x4020bc10) } },
 	OTHERWISE(ALLOW),
 };
 

@@ -43,6 +43,11 @@ static const struct expectation expectations[] = {
 	{ "ioctl", { 0, 0x5412 }, FAIL_WITH(EPERM), EVERYWHERE }, /* TIOCSTI */
 	{ "ioctl", { 0, 0x541c }, FAIL_WITH(EPERM), EVERYWHERE }, /* TIOCLINUX */
 	{ "ioctl", { 0, 0x5423 }, FAIL_WITH(EPERM), EVERYWHERE }, /* TIOCSETD */
+	{ "ioctl", { 0, 0x50009401 }, FAIL_WITH(EPERM), EVERYWHERE }, /* BTRFS_IOC_SNAP_CREATE */
+	{ "ioctl", { 0, 0x50009417 }, FAIL_WITH(EPERM), EVERYWHERE }, /* BTRFS_IOC_SNAP_CREATE_V2 */
+	{ "ioctl", { 0, 0x150009417 }, FAIL_WITH(EPERM), EVERYWHERE }, /* the kernel takes 32 bits */
+	{ "ioctl", { 0, 0x4020bc10 }, FAIL_WITH(EPERM), EVERYWHERE }, /* BCH_IOCTL_SUBVOLUME_CREATE */
+	{ "ioctl", { 0, 0x40049409 }, ALLOW, EVERYWHERE }, /* FICLONE, of the same family: cp --reflink */
 	{ "ioctl", { 0, 0x5401 }, ALLOW, EVERYWHERE }, /* TCGETS */
 	{ "ioctl", { 0, 0x5413 }, ALLOW, EVERYWHERE }, /* TIOCGWINSZ */
 	{ "ioctl", { 0, 0x540e }, ALLOW, EVERYWHERE }, /* TIOCSCTTY */
