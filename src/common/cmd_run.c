@@ -3,6 +3,7 @@
 #include "common/commands.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,19 @@ static int scan_and_run(struct plan *plan, const struct run_request *request, st
 	}
 }
 
+/* bash ends a script at Ctrl-C only if the program it waited for died of SIGINT: an exit status of 130 says that the program dealt
+ * with it, and a loop over `berm run` would go on. To everybody else both are 130. */
+static int end_as_interrupted(void)
+{
+	sigset_t interrupt;
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	signal(SIGINT, SIG_DFL);
+	raise(SIGINT);
+	sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
+	return EXIT_SIGNAL_BASE + SIGINT;
+}
+
 static int run(struct session *session, char *const *command)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
@@ -110,7 +124,8 @@ static int run(struct session *session, char *const *command)
 		report_error(&result.note);
 	if (error_is_set(&result.ended))
 		report_error(&result.ended);
-	return result.exit_code;
+	return result.exit_code == EXIT_SIGNAL_BASE + SIGINT && result.signal == SIGINT ? end_as_interrupted()
+											: result.exit_code;
 }
 
 int cmd_run(int argc, char **argv)

@@ -140,5 +140,7 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 	terminal_restore(&terminal);
 	if (status == 0)
 		explain_not_executed(plan, request->argv[0], result);
+	else
+		signals_give_back(&launch.signals); /* a second attempt must find them as the caller left them */
 	return status;
 }

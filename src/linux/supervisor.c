@@ -109,10 +109,12 @@ static void exited(struct run *run, int status)
 {
 	run->has_status = true;
 	run->time_limit = 0;
-	if (WIFSIGNALED(status))
+	if (WIFSIGNALED(status)) {
+		run->result->signal = WTERMSIG(status);
 		run->result->exit_code = EXIT_SIGNAL_BASE + WTERMSIG(status);
-	else
+	} else {
 		run->result->exit_code = WEXITSTATUS(status);
+	}
 }
 
 static void take_message(struct run *run)
