@@ -162,6 +162,19 @@ def keys(wrap):
         return seen
 
 
+def script(wrap):
+    """Ctrl-C ends a script, not just the command that it waits for."""
+    with playing(Shell()) as shell:
+        shell.line("cat >loop.sh <<'END'\necho ready\n" + f"for i in 1 2 3; do {wrap}sleep 0.8; done\necho over\nEND")
+        seen = []
+        for interpreter in "bash", "sh":
+            shell.line(f"{interpreter} loop.sh")
+            shell.expect("ready")
+            shell.press("\x03")
+            seen.append(shell.value("$?"))
+        return seen
+
+
 def caught_once(wrap):
     """A handler of SIGINT runs once for one key."""
     with playing(Shell()) as shell:
@@ -323,6 +336,7 @@ COMPARED = [
     # scenario, expected from both
     (interrupt_alone, True),
     (keys, ["130", "131"]),
+    (script, ["130", "130"]),
     (caught_once, ("5", 1)),
     (suspend, ("148", True, "6")),
     (suspend_ignored, ("0", False)),
