@@ -381,6 +381,20 @@ def hangup():
             assert survivors, "nohup did not help"
 
 
+def early():
+    """Ctrl-C at any moment of the launch is not lost."""
+    seen = set()
+    for step in range(40):
+        with playing(Terminal(BERM, "run", "--", "sleep", "4")) as terminal:
+            with contextlib.suppress(OSError):
+                while os.readlink(f"/proc/{terminal.pid}/exe") != os.path.realpath(BERM):
+                    pass
+            time.sleep(step * 0.0005)
+            terminal.type("\x03")
+            seen.add(terminal.wait())
+    assert seen == {130}, f"exit statuses {seen}"
+
+
 def play(scenario, *arguments):
     """What was seen, or what went wrong."""
     try:
@@ -399,16 +413,17 @@ def main():
 
     with concurrent.futures.ProcessPoolExecutor(WORKERS) as pool:
         played = []
-        hung_up = pool.submit(play, hangup)
+        alone = [(scenario, pool.submit(play, scenario)) for scenario in (hangup, early)]
         for scenario, bare, inside in [(s, e, e) for s, e in COMPARED] + IMPROVED:
             played.append((scenario, "bare", bare, pool.submit(play, scenario, BARE)))
             played.append((scenario, "inside", inside, pool.submit(play, scenario, INSIDE)))
         for scenario, place, wanted, future in played:
             if future.result() != wanted:
                 tell(scenario.__name__, f"{place}: wanted {wanted!r}, got {future.result()!r}")
-        if hung_up.result():
-            tell("hangup", hung_up.result())
-    print(f"{2 * len(COMPARED) + 2 * len(IMPROVED) + 1 - failures} scenarios held, {failures} did not")
+        for scenario, future in alone:
+            if future.result():
+                tell(scenario.__name__, future.result())
+    print(f"{2 * len(COMPARED) + 2 * len(IMPROVED) + len(alone) - failures} scenarios held, {failures} did not")
     return 1 if failures else 0
 
 
