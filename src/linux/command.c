@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char *variable(const struct plan *plan, const char *name)
@@ -62,14 +63,20 @@ void command_prepare(const struct plan *plan, char *const *argv, struct command 
 		command->script[i + 1] = argv[i];
 }
 
+/* Not through the library's name: gcov replaces that by one that writes its counters first, from inside the sandbox. */
+static void execute(const char *path, char *const *argv, char *const *environment)
+{
+	syscall(SYS_execve, path, argv, environment);
+}
+
 int command_execute(const struct command *command)
 {
 	int found = ENOENT;
 	for (char **place = command->places; *place; place++) {
-		execve(*place, command->argv, command->environment);
+		execute(*place, command->argv, command->environment);
 		if (errno == ENOEXEC) {
 			command->script[1] = *place;
-			execve("/bin/sh", command->script, command->environment);
+			execute("/bin/sh", command->script, command->environment);
 		}
 		if (errno != ENOENT && errno != ENOTDIR && (errno != EACCES || found == ENOENT))
 			found = errno;
