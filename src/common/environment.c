@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The environment of the command: what environment.pass names, what berm sets itself, what environment.set says; later ones win.
- * Variables that make programs load code are never passed by a wildcard, and PATH never leads into what the command can write. */
+ * Variables that make programs load code are never passed by a wildcard, and PATH leads only to places that are visible inside. */
 #include "common/plan_build.h"
 
 #include <stdlib.h>
@@ -150,21 +150,18 @@ static void pass_callers(struct plan *plan)
 	}
 }
 
-/* Visible inside, not writable there, and not reached through a link that could be changed there. */
-static bool is_safe_directory(const struct plan *plan, const char *path)
+/* Visible inside. Writable ones too: a virtual environment or node_modules/.bin of the project is what the caller works with, and
+ * what is planted there runs behind the same wall. berm itself looks nothing up in PATH. */
+static bool is_visible_directory(const struct plan *plan, const char *path)
 {
-	const struct plan_grant *grant = plan_grant_for(plan, path);
 	struct file_info info;
 	struct error ignored;
 	const char *canonical;
 
-	if (grant && grant->kind == GRANT_WRITE)
-		return false;
 	if (path_resolve(plan->context.fs, plan->arena, path, &canonical, NULL, &info, &ignored) < 0 ||
 	    info.type != FILE_DIRECTORY)
 		return false;
-	grant = plan_grant_for(plan, canonical);
-	return grant && grant->kind != GRANT_WRITE && !plan_denied_by(plan, canonical, true);
+	return plan_grant_for(plan, canonical) && !plan_denied_by(plan, canonical, true);
 }
 
 static bool has_entry(const struct text *list, const char *entry)
@@ -195,7 +192,7 @@ static const char *safe_path(struct plan *plan)
 		if (entry[0] != '/')
 			continue;
 		entry = path_absolute(plan->arena, "/", entry);
-		if (path_is_absolute_clean(entry) && is_safe_directory(plan, entry))
+		if (path_is_absolute_clean(entry) && is_visible_directory(plan, entry))
 			add_entry(&list, entry);
 	}
 	for (at = base_path; *at;) {
