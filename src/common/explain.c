@@ -281,7 +281,7 @@ static bool holds_now(const struct plan *plan, const char *path,
 {
 	const struct filesystem *fs = plan->context.fs;
 	const char *at = path;
-	struct file_info info;
+	struct file_info info = { .type = FILE_DIRECTORY }; /* "/" is not inspected */
 	if (plan->context.os == OS_MACOS || plan->guard > LEVEL_LAUNCH)
 		return true;
 	while (strcmp(at, "/") != 0 && (fs->inspect(fs, at, &info) < 0 || info.type == FILE_ABSENT))
