@@ -41,7 +41,7 @@ expect_contains "node: the command that accepts it" "berm trust $PWD" "$out"
 expect "node: the modeline" grep -q '^# yaml-language-server: \$schema=.*berm.schema.json$' berm.yml
 expect "node: its pieces" grep -q '^use: \[git, node\]$' berm.yml
 expect "node: the registry" grep -q ' npm.example.org:8443 .*npm, from .npmrc:1' berm.yml
-expect_status "node: not the usual one" 1 grep -q registry.example.org berm.yml
+expect_status "node: not the usual one" 1 grep -q registry.yarnpkg.com berm.yml
 expect "node: it was not trusted" test ! -e "$XDG_STATE_HOME/berm/trust"
 good node
 

@@ -345,14 +345,14 @@ TEST registries_come_from_configuration(void)
 		const char *environment, *files, *wanted;
 	} rows[] = {
 		/* The usual ones, from the built-in pieces. */
-		{ "", "  - /p/app/package.json\n", "registry.example.org:443 registry.yarnpkg.com:443" },
+		{ "", "  - /p/app/package.json\n", "registry.yarnpkg.com:443" },
 		{ "", "  - /p/app/Cargo.toml\n", "crates.io:443 index.crates.io:443 static.crates.io:443" },
 		{ "", "  - /p/app/go.mod\n", "proxy.golang.org:443 sum.golang.org:443" },
 		/* One that replaces them, one beside them. */
 		{ "", "  - /p/app/package.json\n" FILE_TEXT("/p/app/.npmrc", "registry=https://u:SECRET@npm.example.org/%"),
 		  "npm.example.org:443<.npmrc:1" },
 		{ "", "  - /p/app/package.json\n" FILE_TEXT("/p/app/.npmrc", "@corp:registry=https://npm.example.org:8443/%"),
-		  "npm.example.org:8443<.npmrc:1 registry.example.org:443 registry.yarnpkg.com:443" },
+		  "npm.example.org:8443<.npmrc:1 registry.yarnpkg.com:443" },
 		{ "",
 		  "  - /p/app/package.json\n" FILE_TEXT(
 			  "/home/ann/.npmrc", "//npm.example.org/:_authToken=SECRET%registry = http://localhost:4873%"),
@@ -362,7 +362,7 @@ TEST registries_come_from_configuration(void)
 		  "  - /p/app/package.json\n" FILE_TEXT(
 			  "/p/app/.yarnrc.yml",
 			  "npmScopes:%  corp:%    npmRegistryServer: https://npm.example.org%    npmAuthToken: SECRET%"),
-		  "npm.example.org:443<.yarnrc.yml:3 registry.example.org:443 registry.yarnpkg.com:443" },
+		  "npm.example.org:443<.yarnrc.yml:3 registry.yarnpkg.com:443" },
 		{ "",
 		  "  - /p/app/package.json\n" FILE_TEXT(
 			  "/p/app/bunfig.toml", "[install]%registry = { url = 'https://npm.example.org', token = 'SECRET' }%"),
@@ -370,8 +370,8 @@ TEST registries_come_from_configuration(void)
 		{ "npm_config_registry: \"https://SECRET@env.example.org\"", "  - /p/app/package.json\n",
 		  "env.example.org:443<$npm_config_registry" },
 		/* Naming the usual one keeps all of its hosts. */
-		{ "", "  - /p/app/package.json\n" FILE_TEXT("/p/app/.npmrc", "registry=https://registry.example.org/%"),
-		  "registry.example.org:443<.npmrc:1 registry.yarnpkg.com:443" },
+		{ "", "  - /p/app/package.json\n" FILE_TEXT("/p/app/.npmrc", "registry=https://registry.yarnpkg.com/%"),
+		  "registry.yarnpkg.com:443<.npmrc:1" },
 		/* The same host twice is one line. */
 		{ "",
 		  "  - /p/app/package.json\n" FILE_TEXT("/p/app/.npmrc",
@@ -441,7 +441,7 @@ TEST registries_come_from_configuration(void)
 		{ "",
 		  "  - /p/app/package.json\n  - \"/p/app/.npmrc -> /home/ann/secret\"\n" FILE_TEXT(
 			  "/home/ann/secret", "registry=https://npm.example.org/"),
-		  "registry.example.org:443 registry.yarnpkg.com:443" },
+		  "registry.yarnpkg.com:443" },
 		{ "",
 		  "  - /p/app/Cargo.toml\n  - \"/p/app/.cargo -> /home/ann/secret\"\n" FILE_TEXT(
 			  "/home/ann/secret/config.toml", "[registries.a]%index = 'https://cargo.example.org'%"),

@@ -100,7 +100,7 @@ TEST an_untrusted_project_only_narrows(void)
 	ASSERT_EQ(0, f.policy.ignored.count);
 	ASSERT(fixture_rule(&f.policy.files.write, "/srv"));
 	ASSERT_EQ(NETWORK_ALL, f.policy.network.mode.value);
-	ASSERT(fixture_rule(&f.policy.network.allow, "registry.example.org:443"));
+	ASSERT(fixture_rule(&f.policy.network.allow, "registry.yarnpkg.com:443"));
 	ASSERT_EQ(NULL, fixture_rule(&f.policy.files.deny, ".env"));
 	ASSERT(fixture_rule(&f.policy.files.deny, "/etc/shadow"));
 	fixture_free(&f);
