@@ -88,10 +88,7 @@ static void explain_not_executed(const struct plan *plan, const char *name, stru
 	}
 	error_set(ended, "%s: command not found", name);
 	if (host && is_shown(plan, host) && !strchr(name, '/'))
-		error_hint(
-			ended,
-			"%s is visible inside, but PATH does not lead there: the command could change it; name it by its path",
-			host);
+		error_hint(ended, "%s is visible inside, but PATH does not lead there; name it by its path", host);
 	else if (host && is_shown(plan, host))
 		error_hint(ended, "%s is there, but the interpreter that its first line names, or its loader, is not", host);
 	else if (host)

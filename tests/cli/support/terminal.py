@@ -32,6 +32,7 @@ class Terminal:
         if self.pid == 0:
             os.environ["TERM"] = "dumb"
             os.environ["PS1"] = "PROMPT> "
+            os.environ["HISTFILE"] = "/dev/null"  # a shell without berm would write the real one
             os.execvp(argv[0], argv)
         os.set_inheritable(self.master, False)
         self.resize(*size)
