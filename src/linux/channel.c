@@ -25,10 +25,12 @@ int channel_send(int fd, const struct message *message)
 int channel_receive(int fd, struct message *message)
 {
 	ssize_t count;
+	/* An end that closes with messages unread makes the other end's next call fail with ECONNRESET, once, and before what it had
+	 * sent itself is handed over: the last words come with the call after that. */
 	do
 		count = recv(fd, message, sizeof *message, 0);
-	while (count < 0 && errno == EINTR);
-	if (count == 0 || (count < 0 && errno == ECONNRESET))
+	while (count < 0 && (errno == EINTR || errno == ECONNRESET));
+	if (count == 0)
 		return 0;
 	if (count < 0)
 		return -1;

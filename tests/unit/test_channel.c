@@ -83,6 +83,24 @@ TEST tells_that_the_other_end_is_gone(void)
 	PASS();
 }
 
+/* The command dies of the same signal that the launcher forwards: init reports the end and is gone before it reads the message. */
+TEST hands_over_the_last_words_of_an_end_that_left_something_unread(void)
+{
+	int ends[2];
+	struct error err;
+	struct message unread = { .type = MESSAGE_SIGNAL, .value = 2 }, last = { .type = MESSAGE_EXITED, .value = 2 }, got;
+	ASSERT_EQ(0, channel_open(ends, &err));
+	ASSERT_EQ(0, channel_send(ends[0], &unread));
+	ASSERT_EQ(0, channel_send(ends[1], &last));
+	close(ends[1]);
+	ASSERT_EQ(1, channel_receive(ends[0], &got));
+	ASSERT_EQ(MESSAGE_EXITED, got.type);
+	ASSERT_EQ(2, got.value);
+	ASSERT_EQ(0, channel_receive(ends[0], &got));
+	close(ends[0]);
+	PASS();
+}
+
 TEST refuses_half_a_message(void)
 {
 	int ends[2];
@@ -106,6 +124,7 @@ int main(int argc, char **argv)
 	RUN_TEST(goes_both_ways);
 	RUN_TEST(is_closed_by_execve);
 	RUN_TEST(tells_that_the_other_end_is_gone);
+	RUN_TEST(hands_over_the_last_words_of_an_end_that_left_something_unread);
 	RUN_TEST(refuses_half_a_message);
 	GREATEST_MAIN_END();
 }
