@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Files made at build time: version.h (BERM_VERSION) and embedded_policies.c (see common/embedded.h).
+# Files made at build time: version.h (BERM_VERSION), install_dirs.h (see common/install_paths.h) and embedded_policies.c
+# (see common/embedded.h).
 
 set(BERM_GENERATED_DIR "${CMAKE_CURRENT_BINARY_DIR}/generated")
 
@@ -15,6 +16,9 @@ add_custom_target(berm_version
 	BYPRODUCTS "${BERM_GENERATED_DIR}/version.h"
 	COMMENT ""
 	VERBATIM)
+
+file(RELATIVE_PATH berm_shims_from_bindir "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBEXECDIR}/berm/shims")
+configure_file(cmake/install_dirs.h.in "${BERM_GENERATED_DIR}/install_dirs.h" @ONLY)
 
 file(GLOB policies CONFIGURE_DEPENDS policies/*.yml policies/*.json)
 set(BERM_EMBEDDED_POLICIES "${BERM_GENERATED_DIR}/embedded_policies.c")
