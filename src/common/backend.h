@@ -38,6 +38,23 @@ struct run_result {
 /* Fills a state for every guarantee, for this plan on this machine, after trying the mechanisms in a throwaway child. Never fails:
  * what cannot be probed is missing. */
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
+/* One thing that is known about the machine: a value, or a mechanism that was tried. */
+struct machine_fact {
+	const char *name;
+	const char *value; /* of a trial: why it failed, or NULL */
+	bool is_trial;
+	int number; /* of a trial: 0 works, else the errno; -1 could not be tried */
+	const char *fix; /* or NULL */
+};
+struct machine {
+	struct machine_fact *items;
+	size_t count;
+	const char *label; /* how far these claims were seen to be true: "run here", or the words in doctor.h */
+};
+/* backend_probe for `doctor`: tries everything anew, and tells what was found out. The trial is kept in state_directory unless that is
+ * NULL. */
+void backend_examine(const struct plan *plan, const char *state_directory, struct guarantee_state states[GUARANTEE_COUNT],
+		     struct machine *machine);
 /* The same table without the trial, for a run: there every mechanism is used for real, and one that fails refuses the run. */
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
 /* What depends on the plan alone and takes time to make, as bytes that may be stored with it. In the plan's arena. */

@@ -34,7 +34,7 @@ static void say_weaker(const struct plan *plan, const struct guarantee_state *st
 {
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
 		enum guarantee guarantee = (enum guarantee)i;
-		if (states[i].level >= plan->required[i] || !plan->accepted_weaker[i])
+		if (!plan->accepted_weaker[i] || !guarantee_falls_short(plan->required[i], states[i].level))
 			continue;
 		fprintf(stderr, "berm: weaker, as accepted: %s is %s (%s)\n", guarantee_table[i].name,
 			level_name(guarantee, states[i].level), states[i].reason ? states[i].reason : "no reason given");

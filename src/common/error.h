@@ -10,6 +10,7 @@ enum { ERROR_MESSAGE_MAX = 1024, ERROR_HINT_MAX = 512 };
 
 struct error {
 	int number; /* errno, 0 if the failure is not a system call's */
+	int stage; /* the step of a launch that failed, for the backend's table of causes; 0: none */
 	char message[ERROR_MESSAGE_MAX];
 	char hint[ERROR_HINT_MAX]; /* "" if there is none; may hold several lines */
 };

@@ -74,7 +74,7 @@ bool guarantee_parse(const char *name, enum guarantee *guarantee)
 }
 
 /* Missing is short whatever is asked for, so that a plan without a level for it cannot let it pass in silence. */
-static bool falls_short(enum level required, enum level level)
+bool guarantee_falls_short(enum level required, enum level level)
 {
 	return level == LEVEL_MISSING || level_rank(level) < level_rank(required);
 }
@@ -93,7 +93,7 @@ static int refuse(enum guarantee guarantee, enum level required, const struct gu
 		error_hint(err, "why: %s", state->reason);
 	if (state->fix)
 		error_hint(err, "fix: %s", state->fix);
-	error_hint(err, "details: berm plan");
+	error_hint(err, "details: berm doctor");
 	return error_hint(err, "to run with less, knowingly: --accept-weaker=%s", name);
 }
 
@@ -104,7 +104,7 @@ static void mention_others(const enum level required[], const bool accepted[], c
 	struct text names = { 0 };
 
 	for (int i = first + 1; i < GUARANTEE_COUNT; i++) {
-		if (!accepted[i] && falls_short(required[i], states[i].level))
+		if (!accepted[i] && guarantee_falls_short(required[i], states[i].level))
 			text_add(&names, "%s%s", names.length > 0 ? ", " : "", guarantee_table[i].name);
 	}
 	if (names.length > 0)
@@ -116,7 +116,7 @@ int guarantee_judge(const enum level required[GUARANTEE_COUNT], const bool accep
 		    const struct guarantee_state states[GUARANTEE_COUNT], struct error *err)
 {
 	for (int i = 0; i < GUARANTEE_COUNT; i++) {
-		if (accepted[i] || !falls_short(required[i], states[i].level))
+		if (accepted[i] || !guarantee_falls_short(required[i], states[i].level))
 			continue;
 		refuse((enum guarantee)i, required[i], &states[i], err);
 		mention_others(required, accepted, states, i, err);

@@ -45,6 +45,8 @@ const char *level_name(enum guarantee guarantee, enum level level);
 bool level_parse(const char *name, enum level *level);
 bool guarantee_parse(const char *name, enum guarantee *guarantee);
 
+/* Is this level less than what is asked for? Missing is, whatever is asked for. */
+bool guarantee_falls_short(enum level required, enum level level);
 /* The refusal rule. `required` and `accepted` are per guarantee; returns -1 with the first guarantee that falls short and is
  * not accepted weaker. A missing one is accepted only if `accepted` names it. */
 int guarantee_judge(const enum level required[GUARANTEE_COUNT], const bool accepted[GUARANTEE_COUNT],

@@ -19,6 +19,7 @@
 #include "linux/channel.h"
 #include "linux/landlock.h"
 #include "linux/launch.h"
+#include "linux/probe_causes.h"
 #include "linux/terminal.h"
 
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err)
@@ -135,9 +136,11 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 		return -1;
 	status = run_and_supervise(&launch, signals, result, err);
 	terminal_restore(&terminal);
-	if (status == 0)
+	if (status == 0) {
 		explain_not_executed(plan, request->argv[0], result);
-	else
+	} else {
 		signals_give_back(&launch.signals); /* a second attempt must find them as the caller left them */
+		cause_explain(err);
+	}
 	return status;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "linux/bpf_writer.h"
+#include "linux/probe_causes.h"
 
 #ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
 #define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
@@ -227,21 +228,6 @@ int filter_build(struct arena *arena, const struct filter_options *options, stru
 	return 0;
 }
 
-static int explain_refusal(int number, struct error *err)
-{
-	error_errno(err, number, "cannot load the system-call filter: seccomp");
-	if (number == EBUSY)
-		error_hint(err,
-			   "a supervisor outside (a container runtime, WSL) already listens, and the kernel allows only one");
-	else if (number == EACCES)
-		error_hint(err, "no_new_privs is not set");
-	else if (number == ENOSYS || number == EINVAL)
-		error_hint(
-			err,
-			"this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER), or none with notification (before 5.0)");
-	return -1;
-}
-
 /* Descriptors 0 to 2 belong to the command, even if it was started without them. */
 static int above_standard(int fd, struct error *err)
 {
@@ -262,8 +248,11 @@ int filter_load(const struct filter_program *program, bool has_listener, struct 
 	unsigned long flags = has_listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
 	long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &description);
 
-	if (result < 0)
-		return explain_refusal(errno, err);
+	if (result < 0) {
+		error_errno(err, errno, "cannot load the system-call filter: seccomp");
+		err->stage = has_listener ? STAGE_LISTENER : STAGE_FILTER;
+		return -1;
+	}
 	return has_listener ? above_standard((int)result, err) : 0;
 }
 

@@ -211,6 +211,11 @@ int landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
+int landlock_refusal(void)
+{
+	return syscall(NR_CREATE_RULESET, NULL, 0, CREATE_VERSION) > 0 ? 0 : errno;
+}
+
 struct landlock_handled landlock_known_at(int abi)
 {
 	return by_abi[row_for(abi)].known;

@@ -13,6 +13,8 @@
 
 /* 0 if the kernel has no Landlock (or it is not enabled). */
 int landlock_abi(void);
+/* Why: the errno of that question; 0 if there is Landlock. */
+int landlock_refusal(void);
 
 /* From this ABI on files can be renamed and linked into another directory. Before (5.13 to 5.18) Landlock refuses that everywhere,
  * with EXDEV: as a second wall behind mounts it costs more than it gives there. */

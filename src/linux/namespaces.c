@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates the namespaces of one run. What a host refuses is told with its cause (see the table). */
+/* Creates the namespaces of one run. What a host refuses is told with its stage, from which the cause follows (probe_causes.c). */
 #include "linux/namespaces.h"
 
 #include <errno.h>
@@ -14,31 +14,12 @@
 #include <sys/socket.h>
 
 #include "common/cleanup.h"
+#include "linux/probe_causes.h"
 #include "linux/syscalls.h"
 
 #ifndef CLONE_NEWCGROUP
 #define CLONE_NEWCGROUP 0x02000000
 #endif
-
-/* How hosts say no to user namespaces. */
-static const struct {
-	int number;
-	const char *cause;
-} refusals[] = {
-	{ EPERM, "user namespaces are refused here (a chroot, a seccomp profile, or kernel.unprivileged_userns_clone=0)" },
-	{ ENOSPC, "no user namespace is allowed here (user.max_user_namespaces=0)" },
-	{ EACCES, "a security module (AppArmor, SELinux) refuses user namespaces to this program" },
-	{ EINVAL, "this kernel was built without one of the namespaces" },
-	{ ENOSYS, "this kernel or container has no clone3" },
-};
-
-static const char *cause_of(int number)
-{
-	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
-		if (refusals[i].number == number)
-			return refusals[i].cause;
-	return "the kernel refused it";
-}
 
 pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, struct error *err)
 {
@@ -52,7 +33,7 @@ pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, stru
 	if (pid >= 0)
 		return pid;
 	error_errno(err, errno, "cannot create the sandbox's namespaces");
-	error_hint(err, "%s", cause_of(err->number));
+	err->stage = STAGE_NAMESPACES;
 	return -1;
 }
 
@@ -63,11 +44,7 @@ static int write_file(const char *path, const char *text, struct error *err)
 	if (fd >= 0 && write(fd, text, length) == (ssize_t)length)
 		return 0;
 	error_errno(err, errno, "cannot write %s", path);
-	/* Ubuntu's restriction lets the namespace be made and refuses its map. */
-	if (err->number == EACCES || err->number == EPERM)
-		error_hint(err, "a security module refuses user namespaces to this program "
-				"(Ubuntu: kernel.apparmor_restrict_unprivileged_userns=1)\n"
-				"fix: install the profile share/berm/apparmor/berm, which says how");
+	err->stage = STAGE_MAP; /* Ubuntu's restriction lets the namespace be made and refuses its map */
 	return -1;
 }
 
@@ -89,9 +66,11 @@ static int raise_loopback(struct error *err)
 	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 	if (fd < 0 && errno == EAFNOSUPPORT)
 		return 0; /* a kernel without IPv4 has no loopback to raise */
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
-		return error_errno(err, errno, "cannot bring up the sandbox's loopback");
-	return 0;
+	if (fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &request) == 0)
+		return 0;
+	error_errno(err, errno, "cannot bring up the sandbox's loopback");
+	err->stage = STAGE_LOOPBACK;
+	return -1;
 }
 
 int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t gid, struct error *err)

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which guarantees hold here, and at what level. The table says what the mechanisms give when they work; backend_probe tries them in
- * a throwaway child first. Changes nothing on the machine. */
+ * throwaway children first (probe_trial.c), once per boot (probe_cache.c). Changes nothing on the machine. */
 #include "common/backend.h"
 
+#include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/cleanup.h"
-#include "linux/channel.h"
 #include "linux/landlock.h"
-#include "linux/namespaces.h"
-#include "linux/view.h"
+#include "linux/probe_cache.h"
+#include "linux/probe_trial.h"
 
 enum { ABI_WITH_SCOPES = 6 };
 
 static void set(struct guarantee_state *state, enum level level, const char *mechanism, const char *reason, const char *fix)
 {
 	*state = (struct guarantee_state){ .level = level, .mechanism = mechanism, .reason = reason, .fix = fix };
+}
+
+/* Only where something is missing: reading what the machine tells about itself takes time. */
+static const char *landlock_fix(int abi)
+{
+	struct probe_host host;
+	probe_host_read(&host);
+	return fix_for(&host, abi > 0 ? FIX_KERNEL_612 : cause_of(&host, STAGE_LANDLOCK, landlock_refusal()).fix);
 }
 
 static void judge_network(const struct plan *plan, struct guarantee_state *state)
@@ -47,7 +52,7 @@ static void judge_ipc(const struct plan *plan, int abi, struct guarantee_state *
 	    NULL);
 	if (plan->network.mode == NETWORK_ALL && abi < ABI_WITH_SCOPES)
 		set(state, LEVEL_PARTIAL, "ipc namespace; host sockets are not in the view",
-		    "with `network: all` abstract sockets of the host are reachable", "Linux 6.12 or newer with Landlock");
+		    "with `network: all` abstract sockets of the host are reachable", landlock_fix(abi));
 }
 
 static void judge_writes(int abi, struct guarantee_state *state)
@@ -56,7 +61,7 @@ static void judge_writes(int abi, struct guarantee_state *state)
 	if (abi < LANDLOCK_ABI_USEFUL)
 		set(state, LEVEL_PARTIAL, "mount namespace",
 		    "a file that the caller passes as stdin, stdout or stderr can be opened again with more rights",
-		    "Linux 5.19 or newer, with landlock in the kernel's lsm= list");
+		    landlock_fix(abi));
 }
 
 static void judge_processes(int abi, struct guarantee_state *state)
@@ -64,7 +69,7 @@ static void judge_processes(int abi, struct guarantee_state *state)
 	set(state, LEVEL_ENFORCED, "pid namespace, Landlock signal scope", NULL, NULL);
 	if (abi < ABI_WITH_SCOPES)
 		set(state, LEVEL_PARTIAL, "pid namespace", "the command can signal the process group that berm was started in",
-		    "Linux 6.12 or newer with Landlock");
+		    landlock_fix(abi));
 }
 
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
@@ -84,62 +89,94 @@ void backend_expect(const struct plan *plan, struct guarantee_state states[GUARA
 	set(&states[GUARANTEE_INTEGRITY], LEVEL_ENFORCED, "policy protected, state outside the view", NULL, NULL);
 }
 
-_Noreturn static void try_chain(const struct namespaces_options *options, uid_t uid, gid_t gid, int channel)
+/* In the state directory's usual place only: XDG_STATE_HOME may lead to where a command has prepared one. */
+static const char *cache_directory(const struct plan *plan)
 {
-	struct view_result view = { 0 };
-	struct message message = { .type = MESSAGE_EXITED };
-	if (namespaces_settle(options, uid, gid, &message.error) < 0 || view_probe(&view, &message.error) < 0)
-		message.type = MESSAGE_FAILED;
-	message.value = view.has_proc;
-	channel_send(channel, &message);
-	_exit(0);
+	const char *usual = path_join(plan->arena, plan->context.home, ".local/state/berm");
+	return strcmp(plan->context.state_directory, usual) == 0 ? usual : NULL;
 }
 
-/* The whole chain, not one step: some hosts let a namespace be made and then refuse what it is for. */
-static int try_out(const struct plan *plan, bool *has_proc, struct error *err)
+static void judge_trial(const struct plan *plan, const struct probe_host *host, const struct probe_trial *trial,
+			struct guarantee_state states[GUARANTEE_COUNT])
 {
-	struct namespaces_options options = { .has_host_network = plan->network.mode == NETWORK_ALL };
-	struct message message = { 0 };
-	int ends[2];
-	autoclose int outer = -1, pidfd = -1;
-	pid_t pid;
-	int status, got;
+	enum stage failure = probe_trial_failure(trial);
+	struct cause cause;
 
-	if (channel_open(ends, err) < 0)
-		return -1;
-	outer = ends[0];
-	pid = namespaces_fork(&options, &pidfd, err);
-	if (pid == 0)
-		try_chain(&options, plan->context.uid, plan->context.gid, ends[1]);
-	close(ends[1]);
-	if (pid < 0)
-		return -1;
-	got = channel_receive(outer, &message);
-	while (waitpid(pid, &status, 0) < 0)
-		;
-	if (got != 1)
-		return error_set(err, "the trial sandbox died");
-	if (message.type == MESSAGE_FAILED) {
-		*err = message.error;
-		return -1;
+	backend_expect(plan, states);
+	if (failure != STAGE_NONE) {
+		cause = cause_of(host, failure, trial->number[failure]);
+		for (size_t i = 0; i < GUARANTEE_COUNT; i++)
+			set(&states[i], LEVEL_MISSING, NULL, cause.text, fix_for(host, cause.fix));
+		return;
 	}
-	*has_proc = message.value != 0;
-	return 0;
+	if (trial->number[STAGE_PROC] != 0) {
+		cause = cause_of(host, STAGE_PROC, trial->number[STAGE_PROC]);
+		states[GUARANTEE_PROCESSES].reason = "/proc is empty: this host does not allow a fresh one";
+		states[GUARANTEE_PROCESSES].fix = fix_for(host, cause.fix);
+	}
 }
 
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
 {
-	struct error err = { 0 };
-	bool has_proc = false;
+	bool has_host_network = plan->network.mode == NETWORK_ALL;
+	const char *directory = cache_directory(plan);
+	struct probe_host host;
+	struct probe_trial trial;
+	char key[65];
 
-	backend_expect(plan, states);
-	if (try_out(plan, &has_proc, &err) < 0) {
-		const char *reason = arena_copy(plan->arena, err.message);
-		const char *fix = err.hint[0] ? arena_copy(plan->arena, err.hint) : NULL;
-		for (size_t i = 0; i < GUARANTEE_COUNT; i++)
-			set(&states[i], LEVEL_MISSING, NULL, reason, fix);
-		return;
+	probe_host_read(&host);
+	if (!directory || !probe_cache_key(&host, has_host_network, key)) {
+		probe_trial_run(has_host_network, &trial);
+	} else if (!probe_cache_load(plan->arena, directory, key, &trial)) {
+		probe_trial_run(has_host_network, &trial);
+		probe_cache_save(plan->arena, directory, key, &trial);
 	}
-	if (!has_proc)
-		states[GUARANTEE_PROCESSES].reason = "/proc is empty: this host does not allow a fresh one";
+	judge_trial(plan, &host, &trial, states);
+}
+
+static void add_fact(struct arena *arena, struct machine *machine, const char *name, const char *value)
+{
+	*arena_push(arena, machine) = (struct machine_fact){ .name = name, .value = arena_copy(arena, value) };
+}
+
+static void add_stages(const struct plan *plan, const struct probe_host *host, const struct probe_trial *trial,
+		       struct machine *machine)
+{
+	for (int i = STAGE_NONE + 1; i < STAGE_COUNT; i++) {
+		struct machine_fact *fact = arena_push(plan->arena, machine);
+		*fact = (struct machine_fact){ .name = stage_name((enum stage)i),
+					       .is_trial = true,
+					       .number = trial->number[i] };
+		if (trial->number[i] <= 0)
+			continue;
+		struct cause cause = cause_of(host, (enum stage)i, trial->number[i]);
+		fact->value = cause.text;
+		fact->fix = fix_for(host, cause.fix);
+	}
+}
+
+void backend_examine(const struct plan *plan, const char *state_directory, struct guarantee_state states[GUARANTEE_COUNT],
+		     struct machine *machine)
+{
+	bool has_host_network = plan->network.mode == NETWORK_ALL;
+	struct arena *arena = plan->arena;
+	struct probe_host host;
+	struct probe_trial trial;
+	char key[65];
+
+	probe_host_read(&host);
+	probe_trial_run(has_host_network, &trial);
+	if (state_directory && probe_cache_key(&host, has_host_network, key))
+		probe_cache_save(arena, state_directory, key, &trial);
+	judge_trial(plan, &host, &trial, states);
+	add_fact(arena, machine, "system", host.name);
+	add_fact(arena, machine, "kernel", arena_printf(arena, "Linux %s %s", host.release, host.machine));
+	add_fact(arena, machine, "tier", probe_trial_failure(&trial) == STAGE_NONE ? "full" : "none");
+	add_fact(arena, machine, "landlock_abi", arena_printf(arena, "%d", trial.landlock_abi));
+	add_fact(arena, machine, "landlock_lacks", landlock_describe(trial.landlock_abi));
+	add_fact(arena, machine, "security_modules", host.modules);
+	add_fact(arena, machine, "profile", host.profile);
+	add_fact(arena, machine, "container", host.container);
+	add_stages(plan, &host, &trial, machine);
+	machine->label = "run here";
 }

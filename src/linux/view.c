@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "linux/probe_causes.h"
 #include "linux/syscalls.h"
 #include "linux/tree.h"
 #include "linux/view_parts.h"
@@ -152,9 +153,8 @@ static int lock_host(struct error *err)
 	if (sys_mount_setattr(AT_FDCWD, "/", TREE_RECURSIVE, &change) == 0)
 		return 0;
 	error_errno(err, errno, "cannot make the host's files read-only");
-	if (err->number == ENOSYS)
-		return error_hint(err, "this needs mount_setattr(2), Linux 5.12 or newer");
-	return error_hint(err, "this kernel refuses mounts in user namespaces; `berm plan` says more");
+	err->stage = STAGE_LOCK;
+	return -1;
 }
 
 /* Mounts the new root over the old one and returns its descriptor: the process's own root stays below it for now. */
@@ -162,9 +162,11 @@ static int open_root(struct error *err)
 {
 	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int root = tree_new("tmpfs", "mode=755,size=4m", ATTR_NOSUID | ATTR_NODEV);
-	if (slash < 0 || root < 0 || tree_attach(root, slash) < 0)
-		return error_errno(err, errno, "cannot mount a new root");
-	return steal_fd(&root);
+	if (slash >= 0 && root >= 0 && tree_attach(root, slash) == 0)
+		return steal_fd(&root);
+	error_errno(err, errno, "cannot mount a new root");
+	err->stage = STAGE_ROOT;
+	return -1;
 }
 
 static int make_in(int parent, const char *name, bool is_directory)

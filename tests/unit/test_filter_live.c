@@ -25,6 +25,7 @@
 
 #include "greatest.h"
 #include "linux/filter.h"
+#include "linux/probe_causes.h"
 
 #define NOWHERE 1L /* no address of a process */
 #define HIGH (0x7eadbeefL << 32)
@@ -406,7 +407,7 @@ static int load_without_no_new_privs(const void *argument)
 		return 98;
 	if (filter_build(&arena, &options, &program, &err) < 0)
 		return 97;
-	return filter_load(&program, false, &err) == -1 && err.number == EACCES && err.hint[0] ? 0 : 1;
+	return filter_load(&program, false, &err) == -1 && err.number == EACCES && err.stage == STAGE_FILTER ? 0 : 1;
 }
 
 TEST loading_without_no_new_privs_is_an_error(void)
