@@ -110,6 +110,7 @@ const struct filesystem *facts_record(struct facts *facts, struct arena *arena, 
 		.read_link = record_read_link,
 		.read_small = record_read_small,
 		.walk = record_walk,
+		.is_closed = host->is_closed,
 		.is_case_insensitive = host->is_case_insensitive,
 		.self = facts,
 	};

@@ -37,6 +37,8 @@ struct filesystem {
 	int (*walk)(const struct filesystem *fs, const char *root,
 		    enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type),
 		    void *self, struct error *err);
+	/* Is this file or directory of another user closed to berm's user, whoever else may open it? NULL: nobody can say. */
+	bool (*is_closed)(const struct filesystem *fs, const char *path);
 	bool is_case_insensitive;
 	void *self;
 };

@@ -26,7 +26,7 @@ static const char *read_text(const struct plan *plan, const char *path)
 }
 
 /* The later file wins, as with git. */
-const char *git_user_value(const struct plan *plan, const char *section, const char *name)
+static const char *user_value(const struct plan *plan, const char *section, const char *name)
 {
 	static const char *const files[] = { ".config/git/config", ".gitconfig" };
 	const char *found = NULL;
@@ -39,12 +39,22 @@ const char *git_user_value(const struct plan *plan, const char *section, const c
 	return found;
 }
 
-const char *git_user_ignores(const struct plan *plan)
+static const char *user_ignores(const struct plan *plan)
 {
-	const char *path = git_user_value(plan, "core", "excludesFile");
+	const char *path = user_value(plan, "core", "excludesFile");
 	if (!path)
 		path = ".config/git/ignore";
 	else if (text_starts_with(path, "~/"))
 		path += 2;
 	return read_text(plan, path);
+}
+
+void build_git_user(struct builder *builder)
+{
+	struct plan *plan = builder->plan;
+	plan->git_user = (struct plan_git_user){
+		.name = user_value(plan, "user", "name"),
+		.email = user_value(plan, "user", "email"),
+		.ignores = user_ignores(plan),
+	};
 }

@@ -116,9 +116,11 @@ int plan_resolve(struct arena *arena, const struct policy *policy, const struct 
 	build_grants_finish(&builder);
 	build_sockets(&builder);
 	build_devices(&builder);
+	build_named(&builder);
 	build_working_directory(&builder);
 	build_state(&builder);
 	build_environment(&builder);
+	build_git_user(&builder);
 	note_ignored(&builder);
 	return diagnostics->count > before ? -1 : 0;
 }

@@ -90,6 +90,18 @@ struct plan_note {
 	const struct rule *rule; /* or NULL */
 };
 
+/* A pattern with wildcards and the directory below which it may match. */
+struct plan_search {
+	const char *start;
+	size_t pattern; /* number in plan->deny */
+};
+
+/* What git inside gets to know of the user's own configuration; NULL: not set. */
+struct plan_git_user {
+	const char *name, *email;
+	const char *ignores; /* the text of its ignore patterns */
+};
+
 /* A small text that is visible inside, at a path of berm's own. */
 struct plan_document {
 	const char *path;
@@ -126,6 +138,12 @@ struct plan {
 	struct path_links links; /* symlinks that lie outside every grant and lead to one: /bin -> usr/bin */
 	struct plan_patterns deny, except, protect, prune;
 	struct plan_patterns lifted; /* exact write entries of trusted layers: protect does not apply there */
+	/* Denied in trees of software: what was there by its name when the plan was made, and where patterns are looked for. */
+	struct plan_matches named;
+	struct plan_searches {
+		struct plan_search *items;
+		size_t count;
+	} searches;
 	struct plan_matches masked; /* denied and there now */
 	struct plan_matches locked; /* protected and there now */
 	/* Directories from a locked, masked or read-only item up to its writable root, and symlinks that lead to one: never renamed
@@ -170,6 +188,8 @@ struct plan {
 	enum level guard; /* what files.guard asks for */
 	enum level required[GUARANTEE_COUNT];
 	bool accepted_weaker[GUARANTEE_COUNT];
+
+	struct plan_git_user git_user;
 
 	struct plan_documents {
 		struct plan_document *items; /* filled by plan_scan */

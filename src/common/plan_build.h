@@ -63,6 +63,11 @@ bool build_judged_grant(struct builder *builder, const char *canonical, enum fil
 			const struct rule *rule);
 void build_grants_finish(struct builder *builder);
 
+/* plan_named.c: fills plan->named and plan->searches, after the grants are final. */
+void build_named(struct builder *builder);
+/* Where below `tree`, or at it, a search for the pattern begins. */
+const char *plan_search_start(const struct plan *plan, const struct pattern *pattern, const char *tree);
+
 /* plan_git.c: git directories that lie outside the project they belong to. */
 void build_git(struct builder *builder);
 
@@ -84,9 +89,8 @@ bool environment_has(struct plan *plan, const char *name);
 void environment_restore(struct plan *plan, const struct plan_variables *own);
 /* environment_git.c: git's configuration through the environment. */
 void environment_add_git(struct plan *plan);
-/* git_user.c: a value of the user's own git configuration, and the text of its ignore patterns; NULL if there is none. */
-const char *git_user_value(const struct plan *plan, const char *section, const char *name);
-const char *git_user_ignores(const struct plan *plan);
+/* git_user.c: fills plan->git_user. */
+void build_git_user(struct builder *builder);
 /* plan_documents.c: after the scan. */
 void plan_add_documents(struct plan *plan);
 /* plan_state.c */

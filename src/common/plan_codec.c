@@ -14,9 +14,10 @@ struct codec {
 	struct arena *arena;
 	const char *data;
 	size_t left;
+	const char *key, *source; /* of the rule before: most have them in common */
 };
 
-static const char *take(struct codec *codec, size_t size)
+static inline const char *take(struct codec *codec, size_t size)
 {
 	const char *at = codec->data;
 	if (codec->has_failed || size > codec->left) {
@@ -28,7 +29,7 @@ static const char *take(struct codec *codec, size_t size)
 	return at;
 }
 
-static void bytes(struct codec *codec, void *value, size_t size)
+static inline void bytes(struct codec *codec, void *value, size_t size)
 {
 	const char *at;
 	if (codec->is_writing) {
@@ -81,7 +82,7 @@ static void string(struct codec *codec, const char **value)
 	if (length == UINT32_MAX || codec->has_failed)
 		return;
 	*value = take(codec, (size_t)length + 1);
-	if (!*value || (*value)[length] != '\0' || strlen(*value) != length)
+	if (!*value || memchr(*value, '\0', (size_t)length + 1) != *value + length)
 		codec->has_failed = true;
 	if (codec->has_failed)
 		*value = "";
@@ -94,6 +95,22 @@ static void required_string(struct codec *codec, const char **value)
 		codec->has_failed = true;
 		*value = "";
 	}
+}
+
+/* One that is the same as that of the rule before is not written again. */
+static void repeated_string(struct codec *codec, const char **value, const char **before)
+{
+	bool is_same = codec->is_writing && *before && strcmp(*value, *before) == 0;
+	boolean(codec, &is_same);
+	if (!is_same)
+		required_string(codec, value);
+	else if (*before)
+		*value = *before;
+	else {
+		codec->has_failed = true;
+		*value = "";
+	}
+	*before = *value;
 }
 
 static size_t count(struct codec *codec, size_t value)
@@ -109,9 +126,9 @@ static size_t count(struct codec *codec, size_t value)
 
 static void rule_value(struct codec *codec, struct rule *rule)
 {
-	required_string(codec, &rule->key);
+	repeated_string(codec, &rule->key, &codec->key);
 	required_string(codec, &rule->text);
-	required_string(codec, &rule->origin.source);
+	repeated_string(codec, &rule->origin.source, &codec->source);
 	bytes(codec, &rule->origin.line, sizeof rule->origin.line);
 	bytes(codec, &rule->origin.column, sizeof rule->origin.column);
 	rule->layer = (enum layer)choice(codec, rule->layer, LAYER_COMMAND_LINE);
@@ -202,6 +219,30 @@ static void pattern(struct codec *codec, struct plan_pattern *value)
 	required_rule(codec, &value->rule);
 }
 
+static void match(struct codec *codec, struct plan_match *value)
+{
+	required_string(codec, &value->path);
+	value->type = (enum file_type)choice(codec, value->type, FILE_UNKNOWN);
+	required_rule(codec, &value->rule);
+}
+
+static void search(struct codec *codec, struct plan_search *value)
+{
+	uint64_t pattern = value->pattern;
+	required_string(codec, &value->start);
+	number(codec, &pattern);
+	value->pattern = pattern;
+}
+
+/* Numbers of patterns, of which the plan must have that many. */
+static void searches(struct codec *codec, struct plan *plan)
+{
+	VECTOR(codec, &plan->searches, search);
+	for (size_t i = 0; i < plan->searches.count; i++)
+		if (plan->searches.items[i].pattern >= plan->deny.count)
+			codec->has_failed = true;
+}
+
 static void link_value(struct codec *codec, struct path_link *value)
 {
 	required_string(codec, &value->path);
@@ -271,6 +312,8 @@ static void files(struct codec *codec, struct plan *plan)
 	VECTOR(codec, &plan->protect, pattern);
 	VECTOR(codec, &plan->prune, pattern);
 	VECTOR(codec, &plan->lifted, pattern);
+	VECTOR(codec, &plan->named, match);
+	searches(codec, plan);
 	VECTOR(codec, &plan->sockets, socket_value);
 	VECTOR(codec, &plan->devices, device);
 }
@@ -311,6 +354,9 @@ static void everything(struct codec *codec, struct plan *plan, struct plan_store
 	context(codec, &plan->context);
 	files(codec, plan);
 	modes(codec, plan);
+	string(codec, &plan->git_user.name);
+	string(codec, &plan->git_user.email);
+	string(codec, &plan->git_user.ignores);
 	VECTOR(codec, &stored->own_variables, variable);
 	VECTOR(codec, &stored->passed, rule_value);
 	blob(codec, stored);

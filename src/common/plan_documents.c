@@ -77,7 +77,7 @@ static void add_document(struct plan *plan, const char *path, struct text *out)
  * user's repository for that. The user's own patterns come first, because the last match decides. */
 static void add_excludes(struct plan *plan)
 {
-	const char *own = git_user_ignores(plan);
+	const char *own = plan->git_user.ignores;
 	struct around around = { 0 };
 	struct text out = { 0 };
 	if (own)
@@ -107,8 +107,8 @@ static void add_git_config(struct plan *plan)
 {
 	struct text out = { 0 };
 	text_add(&out, "[include]\n\tpath = /etc/gitconfig\n[user]\n");
-	add_setting(&out, "name", git_user_value(plan, "user", "name"));
-	add_setting(&out, "email", git_user_value(plan, "user", "email"));
+	add_setting(&out, "name", plan->git_user.name);
+	add_setting(&out, "email", plan->git_user.email);
 	add_document(plan, PLAN_GIT_CONFIG, &out);
 }
 

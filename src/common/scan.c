@@ -252,12 +252,8 @@ static int search_roots(struct scan *scan, struct error *err)
 	const struct filesystem *fs = plan->context.fs;
 	for (size_t i = 0; i < plan->grants.count; i++) {
 		const struct plan_grant *grant = &plan->grants.items[i];
-		if (grant->type != FILE_DIRECTORY)
+		if (grant->type != FILE_DIRECTORY || grant->kind == GRANT_SYSTEM)
 			continue;
-		if (grant->kind == GRANT_SYSTEM) {
-			record_unsearched(scan, grant->path, false);
-			continue;
-		}
 		scan->root = grant;
 		scan->has_inner_grants = has_inner_grants(plan, grant);
 		if (fs->walk(fs, grant->path, visit, scan, err) < 0)
@@ -322,9 +318,6 @@ static int look_up(struct lookup *lookup, const struct tree *tree, struct error 
 {
 	const struct plan *plan = lookup->scan->plan;
 	const struct pattern *pattern = &lookup->item->pattern;
-	const char *start = tree->path;
-	char prefix[PATH_BYTES];
-	size_t length = pattern->literal_prefix;
 
 	if (pattern->is_anywhere || !pattern_may_match_below(pattern, tree->path, lookup->scan->case_fold))
 		return 0;
@@ -332,18 +325,35 @@ static int look_up(struct lookup *lookup, const struct tree *tree, struct error 
 		look_up_literal(lookup, pattern->text);
 		return 0;
 	}
-	if (length > 1 && length < sizeof prefix) {
-		memcpy(prefix, pattern->text, length);
-		prefix[pattern->text[length - 1] == '/' ? length - 1 : length] = '\0';
-		if (!pattern->is_literal && path_is_within(prefix, tree->path))
-			start = prefix;
+	return plan->context.fs->walk(plan->context.fs, plan_search_start(plan, pattern, tree->path), visit_lookup, lookup,
+				      err);
+}
+
+/* In trees of software, by what the plan knows of them. A file that is closed to this user by its permissions needs no mask: of the ten or so in /etc that a
+ * machine has, each would cost a launch a mount. */
+static int look_up_software(struct scan *scan, struct error *err)
+{
+	const struct plan *plan = scan->plan;
+	const struct filesystem *fs = plan->context.fs;
+	for (size_t i = 0; i < plan->named.count; i++) {
+		const struct plan_match *match = &plan->named.items[i];
+		if (!fs->is_closed || !fs->is_closed(fs, match->path))
+			record(scan, &scan->masked, match->path, match->type, match->rule);
 	}
-	return plan->context.fs->walk(plan->context.fs, start, visit_lookup, lookup, err);
+	for (size_t i = 0; i < plan->searches.count; i++) {
+		const struct plan_search *search = &plan->searches.items[i];
+		struct lookup lookup = { scan, &plan->deny.items[search->pattern], true, false };
+		if (fs->walk(fs, search->start, visit_lookup, &lookup, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int look_up_all(struct scan *scan, struct error *err)
 {
 	const struct plan *plan = scan->plan;
+	if (look_up_software(scan, err) < 0)
+		return -1;
 	for (size_t i = 0; i < scan->unsearched.count; i++) {
 		const struct tree tree = scan->unsearched.items[i];
 		for (size_t k = 0; k < plan->deny.count; k++) {

@@ -27,7 +27,8 @@ static int close_ways_back(void)
 {
 	const unsigned bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
 			      SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-	if (cap_reset_ambient() < 0 || cap_set_secbits(bits) < 0)
+	/* Not by libcap, which asks for each capability first: a launch would make 41 system calls more. */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
 		return -1;
 	for (int capability = 0; capability < cap_max_bits(); capability++)
 		if (cap_drop_bound((cap_value_t)capability) < 0)

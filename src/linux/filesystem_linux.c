@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -323,6 +324,17 @@ static int filesystem_linux_walk(const struct filesystem *fs, const char *root,
 	return walk.has_failed ? -1 : 0;
 }
 
+/* By the permissions and lists of this moment, for the user and groups that the command will have too. Its owner could open it up. */
+static bool is_closed(const struct filesystem *fs, const char *path)
+{
+	struct stat status;
+	(void)fs;
+	if (lstat(path, &status) < 0 || status.st_uid == geteuid())
+		return false;
+	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0 && errno == EACCES &&
+	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0 && errno == EACCES;
+}
+
 const struct filesystem *filesystem_host(void)
 {
 	static const struct filesystem host = {
@@ -330,6 +342,7 @@ const struct filesystem *filesystem_host(void)
 		.read_link = filesystem_posix_read_link,
 		.read_small = filesystem_posix_read_small,
 		.walk = filesystem_linux_walk,
+		.is_closed = is_closed,
 	};
 	return &host;
 }

@@ -51,11 +51,7 @@ static int cover_with_copy(int target, bool is_read_only)
 /* The root is writable for the moment that this takes; the copy must not be, or the owner of the mask could chmod it. */
 static int copy_source(int root, const char *name)
 {
-	autoclose int source = sys_openat2(root, name, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS);
-	autoclose int tree = -1;
-	if (source < 0)
-		return -1;
-	tree = tree_clone(source, false);
+	autoclose int tree = sys_open_tree(root, name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0)
 		return -1;
 	return steal_fd(&tree);

@@ -34,6 +34,11 @@ int tree_attach(int tree, int target)
 	return sys_move_mount(tree, "", target, "", MOVE_FROM_EMPTY | MOVE_TO_EMPTY);
 }
 
+int tree_attach_at(int tree, int root, const char *path)
+{
+	return sys_move_mount(tree, "", root, path + 1, MOVE_FROM_EMPTY);
+}
+
 static int set_option(int fs, char *option)
 {
 	char *value = strchr(option, '=');

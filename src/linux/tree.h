@@ -16,6 +16,9 @@ int tree_open(int root, const char *path);
 int tree_clone(int fd, bool is_recursive);
 int tree_set(int tree, uint64_t attributes, bool is_recursive);
 int tree_attach(int tree, int target);
+/* The same at a clean absolute path below `root`, in a file system that berm made and nobody else has written: symlinks on the way
+ * would be followed. */
+int tree_attach_at(int tree, int root, const char *path);
 /* A new file system, detached: "tmpfs" with "mode=755,size=1048576". Options are name=value pairs or flags, comma-separated. */
 int tree_new(const char *type, const char *options, uint64_t attributes);
 

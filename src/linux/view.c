@@ -171,18 +171,38 @@ static int open_root(struct error *err)
 
 static int make_in(int parent, const char *name, bool is_directory)
 {
-	if (is_directory && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
-		return -1;
-	if (!is_directory && mknodat(parent, name, S_IFREG | 0644, 0) < 0 && errno != EEXIST)
-		return -1;
-	return tree_open(parent, name);
+	int result = is_directory ? mkdirat(parent, name, 0755) : mknodat(parent, name, S_IFREG | 0644, 0);
+	return result < 0 && errno != EEXIST ? -1 : 0;
 }
 
-int view_skeleton(int root, const char *path, bool is_directory)
+int view_make(int root, const char *path, bool is_directory)
+{
+	char copy[PATH_MAX];
+	size_t length = strlen(path);
+
+	/* The parents are nearly always there. */
+	if (make_in(root, path + 1, is_directory) == 0)
+		return 0;
+	if (errno != ENOENT || length >= sizeof copy) {
+		errno = errno == ENOENT ? ENAMETOOLONG : errno;
+		return -1;
+	}
+	memcpy(copy, path, length + 1);
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (make_in(root, copy + 1, true) < 0)
+			return -1;
+		*slash = '/';
+	}
+	return make_in(root, path + 1, is_directory);
+}
+
+/* The same below a directory that commands have written, so that no step follows a symlink. Returns O_PATH. */
+static int make_below_private(int root, const char *path, bool is_directory)
 {
 	char parent[PATH_MAX];
 	const char *slash = strrchr(path, '/');
-	size_t length = slash ? (size_t)(slash - path) : 0;
+	size_t length = (size_t)(slash - path);
 	autoclose int directory = -1;
 	int fd = tree_open(root, path);
 
@@ -194,30 +214,41 @@ int view_skeleton(int root, const char *path, bool is_directory)
 	}
 	memcpy(parent, path, length);
 	parent[length] = '\0';
-	if (length == 0)
-		return make_in(root, slash ? slash + 1 : path, is_directory);
-	directory = view_skeleton(root, parent, true);
-	return directory < 0 ? -1 : make_in(directory, slash + 1, is_directory);
+	directory = make_below_private(root, parent, true);
+	if (directory < 0 || make_in(directory, slash + 1, is_directory) < 0)
+		return -1;
+	return tree_open(directory, slash + 1);
 }
 
-/* May a mount point be created at entries[index]? Only in our own tmpfs and in private directories, never in a grant. */
-static bool may_create(const struct view *view, size_t index)
+/* The entry that shows what lies around `path`, among the first `count`; NULL: nothing does, it is in our own tmpfs. */
+static const struct entry *entry_around(const struct view *view, const char *path, size_t count)
 {
-	for (size_t i = index; i-- > 0;)
-		if (path_is_within(view->entries[index].path, view->entries[i].path))
-			return view->entries[i].kind == ENTRY_PRIVATE;
-	return true;
+	for (size_t i = count; i-- > 0;)
+		if (path_is_within(path, view->entries[i].path))
+			return &view->entries[i];
+	return NULL;
+}
+
+/* A mount point is created only in our own tmpfs and in private directories, never in a grant. */
+static int attach_tree(const struct view *view, size_t index)
+{
+	const struct entry *entry = &view->entries[index], *around = entry_around(view, entry->path, index);
+	autoclose int target = -1;
+	if (!around)
+		return view_make(view->root, entry->path, entry->is_directory) < 0
+			       ? -1
+			       : tree_attach_at(entry->tree, view->root, entry->path);
+	if (around->kind == ENTRY_PRIVATE)
+		target = make_below_private(view->root, entry->path, entry->is_directory);
+	else
+		target = tree_open(view->root, entry->path);
+	return target < 0 ? -1 : tree_attach(entry->tree, target);
 }
 
 static int attach_entry(const struct view *view, size_t index, struct error *err)
 {
 	const struct entry *entry = &view->entries[index];
-	autoclose int target = -1;
-	if (may_create(view, index))
-		target = view_skeleton(view->root, entry->path, entry->is_directory);
-	else
-		target = tree_open(view->root, entry->path);
-	if (target < 0 || tree_attach(entry->tree, target) < 0) {
+	if (attach_tree(view, index) < 0) {
 		error_errno(err, errno, "cannot show %s", entry->path);
 		if (err->number == ENOTDIR || err->number == ELOOP)
 			error_hint(err, "a file or symbolic link of an earlier run is in the way in the private home or tmp");
@@ -236,20 +267,22 @@ static int attach_entries(const struct view *view, struct error *err)
 }
 
 /* Symlinks such as /bin -> usr/bin, where nothing else shows them. One that an earlier run left in the private home stays. */
-static int make_link(int root, const char *path, const char *target, struct error *err)
+static int make_link(const struct view *view, const char *path, const char *target, struct error *err)
 {
-	char parent[PATH_MAX];
 	const char *slash = strrchr(path, '/');
-	size_t length = (size_t)(slash - path);
+	const char *parent = slash == path ? NULL : arena_copy_n(view->plan->arena, path, (size_t)(slash - path));
 	autoclose int directory = -1;
-	if (length >= sizeof parent)
-		return error_set(err, "%s: path too long", path);
-	memcpy(parent, path, length);
-	parent[length] = '\0';
-	directory = length ? view_skeleton(root, parent, true) : fcntl(root, F_DUPFD_CLOEXEC, 3);
-	if (directory < 0)
-		return error_errno(err, errno, "cannot make %s", path);
-	if (symlinkat(target, directory, slash + 1) < 0 && errno != EEXIST)
+	int result;
+
+	if (entry_around(view, path, view->count)) {
+		directory = parent ? make_below_private(view->root, parent, true) : -1;
+		result = directory < 0 ? -1 : symlinkat(target, directory, slash + 1);
+	} else {
+		if (parent && view_make(view->root, parent, true) < 0)
+			return error_errno(err, errno, "cannot make %s", parent);
+		result = symlinkat(target, view->root, path + 1);
+	}
+	if (result < 0 && errno != EEXIST)
 		return error_errno(err, errno, "cannot make the link %s", path);
 	return 0;
 }
@@ -258,27 +291,26 @@ static int make_links(const struct view *view, struct error *err)
 {
 	const struct path_links *links = &view->plan->links;
 	for (size_t i = 0; i < links->count; i++)
-		if (make_link(view->root, links->items[i].path, links->items[i].target, err) < 0)
+		if (make_link(view, links->items[i].path, links->items[i].target, err) < 0)
 			return -1;
 	if (has_grant_at(view->plan, "/var/tmp") || has_grant_at(view->plan, "/var"))
 		return 0;
-	return make_link(view->root, "/var/tmp", "../tmp", err);
+	return make_link(view, "/var/tmp", "../tmp", err);
 }
 
 static int write_document(int root, const struct plan_document *document, struct error *err)
 {
 	size_t length = strlen(document->text);
-	autoclose int place = view_skeleton(root, document->path, false);
-	autoclose int fd = -1;
-	if (place >= 0)
-		fd = openat(root, document->path + 1, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || write(fd, document->text, length) != (ssize_t)length || fchmod(fd, 0444) < 0)
+	autoclose int fd = openat(root, document->path + 1, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0 || write(fd, document->text, length) != (ssize_t)length)
 		return error_errno(err, errno, "cannot write %s", document->path);
 	return 0;
 }
 
 static int write_documents(const struct view *view, struct error *err)
 {
+	if (view->plan->documents.count > 0 && view_make(view->root, PLAN_DOCUMENTS, true) < 0)
+		return error_errno(err, errno, "cannot make %s", PLAN_DOCUMENTS);
 	for (size_t i = 0; i < view->plan->documents.count; i++)
 		if (write_document(view->root, &view->plan->documents.items[i], err) < 0)
 			return -1;

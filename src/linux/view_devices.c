@@ -24,6 +24,15 @@ static const struct {
 	{ "dev/stderr", "/proc/self/fd/2" }, { "dev/ptmx", "pts/ptmx" },
 };
 
+/* Read-only is about the nodes (chmod, chown, times), not about what is written to the devices. */
+static const struct mount_attributes harmless = { .set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NOEXEC };
+
+/* All of the host's /dev at once, in this namespace: copies of it come out restricted. Where /dev is no mount, each copy is. */
+static bool restrict_all(void)
+{
+	return sys_mount_setattr(AT_FDCWD, "/dev", TREE_RECURSIVE, &harmless) == 0;
+}
+
 /* The host's /dev is root's: no symlink there is anybody else's doing, and a final one is not followed. */
 static int take(struct view_devices *devices, const char *inside, const char *host, struct error *err)
 {
@@ -33,8 +42,7 @@ static int take(struct view_devices *devices, const char *inside, const char *ho
 	tree = sys_open_tree(AT_FDCWD, host, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0)
 		return error_errno(err, errno, "cannot mount %s", host);
-	/* Read-only is about the node (chmod, chown, times: root owns them), not about what is written to the device. */
-	if (tree_set(tree, ATTR_RDONLY | ATTR_NOSUID | ATTR_NOEXEC, false) < 0) {
+	if (!devices->is_restricted && tree_set(tree, harmless.set, false) < 0) {
 		error_errno(err, errno, "cannot restrict %s", host);
 		close(tree);
 		return -1;
@@ -59,6 +67,7 @@ static int take_terminal(struct view_devices *devices, struct error *err)
 int view_devices_take(const struct plan *plan, struct view_devices *devices, struct error *err)
 {
 	devices->count = 0;
+	devices->is_restricted = restrict_all();
 	for (size_t i = 0; i < sizeof basic_nodes / sizeof basic_nodes[0]; i++)
 		if (take(devices, basic_nodes[i], basic_nodes[i], err) < 0)
 			return -1;
@@ -72,12 +81,8 @@ int view_devices_take(const struct plan *plan, struct view_devices *devices, str
 
 static int attach_new(int root, const char *path, const char *type, const char *options, uint64_t attributes, struct error *err)
 {
-	autoclose int target = view_skeleton(root, path, true);
-	autoclose int tree = -1;
-	if (target < 0)
-		return error_errno(err, errno, "cannot make %s", path);
-	tree = tree_new(type, options, attributes);
-	if (tree < 0 || tree_attach(tree, target) < 0)
+	autoclose int tree = tree_new(type, options, attributes);
+	if (tree < 0 || view_make(root, path, true) < 0 || tree_attach_at(tree, root, path) < 0)
 		return error_errno(err, errno, "cannot mount %s", path);
 	return 0;
 }
@@ -86,8 +91,7 @@ int view_devices_attach(int root, const struct view_devices *devices, struct err
 {
 	for (size_t i = 0; i < devices->count; i++) {
 		const struct view_device *node = &devices->nodes[i];
-		autoclose int target = view_skeleton(root, node->path, false);
-		if (target < 0 || tree_attach(node->tree, target) < 0)
+		if (view_make(root, node->path, false) < 0 || tree_attach_at(node->tree, root, node->path) < 0)
 			return error_errno(err, errno, "cannot mount %s", node->path);
 		close(node->tree);
 	}

@@ -14,6 +14,7 @@ struct view_devices {
 		int tree;
 	} nodes[VIEW_DEVICE_MAX];
 	size_t count;
+	bool is_restricted; /* all of /dev was, before the nodes were taken */
 };
 int view_devices_take(const struct plan *plan, struct view_devices *devices, struct error *err);
 int view_devices_attach(int root, const struct view_devices *devices, struct error *err);
@@ -29,7 +30,7 @@ int masks_apply(int root, const struct plan *plan, struct error *err);
 /* masks_git.c: what a submodule's configuration shall read like inside; NULL: as it is, or it is none. */
 const char *masks_submodule_config(int root, struct arena *arena, const char *path);
 
-/* Creates an empty file or directory in the skeleton (a tmpfs of ours): parents are made as needed. Returns O_PATH. */
-int view_skeleton(int root, const char *path, bool is_directory);
+/* An empty file or directory in our own tmpfs, where nothing is a symlink that we did not make; parents as needed. -1 with errno. */
+int view_make(int root, const char *path, bool is_directory);
 
 #endif

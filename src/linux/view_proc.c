@@ -18,7 +18,9 @@ static const char *const hidden[] = { "keys",	  "key-users",	"kcore",	"kallsyms"
 /* For others than root the permissions of the rest hold by themselves. */
 enum { HIDDEN_FROM_ALL = 2 };
 
-static const char *const read_only[] = { "sys", "sysrq-trigger", "irq", "bus", "fs", "pressure" };
+/* Everybody may write "pressure"; the rest belongs to uid 0, which is another's uid inside unless berm runs as root. */
+static const char *const read_only[] = { "pressure", "sys", "sysrq-trigger", "irq", "bus", "fs" };
+enum { READ_ONLY_FOR_ALL = 1 };
 
 static int lock(int proc, const char *name, struct error *err)
 {
@@ -34,8 +36,10 @@ static int lock(int proc, const char *name, struct error *err)
 	return 0;
 }
 
+static const char empty_name[] = "/.empty";
+
 /* An empty file lies over it: opened as before, with nothing in it. */
-static int hide(int proc, const char *name, int empty, struct error *err)
+static int hide(int root, int proc, const char *name, struct error *err)
 {
 	autoclose int target = tree_open(proc, name);
 	autoclose int tree = -1;
@@ -43,7 +47,7 @@ static int hide(int proc, const char *name, int empty, struct error *err)
 		return 0;
 	if (target < 0)
 		return error_errno(err, errno, "cannot open /proc/%s", name);
-	tree = tree_clone(empty, false);
+	tree = sys_open_tree(root, empty_name + 1, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0 || tree_attach(tree, target) < 0)
 		return error_errno(err, errno, "cannot hide /proc/%s", name);
 	return 0;
@@ -51,32 +55,29 @@ static int hide(int proc, const char *name, int empty, struct error *err)
 
 static int hide_all(int root, int proc, struct error *err)
 {
-	static const char name[] = "/.empty";
 	size_t count = getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL;
-	autoclose int empty = view_skeleton(root, name, false);
-	if (empty < 0)
+	if (view_make(root, empty_name, false) < 0)
 		return error_errno(err, errno, "cannot make an empty file");
 	for (size_t i = 0; i < count; i++)
-		if (hide(proc, hidden[i], empty, err) < 0)
+		if (hide(root, proc, hidden[i], err) < 0)
 			return -1;
-	if (unlinkat(root, name + 1, 0) < 0) /* the mounts keep it */
+	if (unlinkat(root, empty_name + 1, 0) < 0) /* the mounts keep it */
 		return error_errno(err, errno, "cannot put the empty file away");
 	return 0;
 }
 
 int view_proc_attach(int root, struct error *err)
 {
-	autoclose int target = view_skeleton(root, "/proc", true);
 	autoclose int tree = -1;
-	if (target < 0)
+	if (view_make(root, "/proc", true) < 0)
 		return error_errno(err, errno, "cannot make /proc");
 	tree = tree_new("proc", "", ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC);
 	/* Where parts of the host's /proc are covered (containers), the kernel refuses a fresh one. */
 	if (tree < 0 && errno == EPERM)
 		return 0;
-	if (tree < 0 || tree_attach(tree, target) < 0)
+	if (tree < 0 || tree_attach_at(tree, root, "/proc") < 0)
 		return error_errno(err, errno, "cannot mount /proc");
-	for (size_t i = 0; i < sizeof read_only / sizeof read_only[0]; i++)
+	for (size_t i = 0; i < (getuid() == 0 ? sizeof read_only / sizeof read_only[0] : READ_ONLY_FOR_ALL); i++)
 		if (lock(tree, read_only[i], err) < 0)
 			return -1;
 	return hide_all(root, tree, err) < 0 ? -1 : 1;

@@ -111,6 +111,13 @@ static enum greatest_test_res returns_whole(bool is_default)
 	plan_json(&sample.fixture.plan, NULL, &before);
 	plan_json(&plan, NULL, &after);
 	ASSERT_STR_EQ(before.data, after.data);
+	ASSERT_EQ(sample.fixture.plan.named.count, plan.named.count);
+	for (size_t i = 0; i < plan.named.count; i++)
+		ASSERT_STR_EQ(sample.fixture.plan.named.items[i].path, plan.named.items[i].path);
+	ASSERT_EQ(sample.fixture.plan.searches.count, plan.searches.count);
+	for (size_t i = 0; i < plan.searches.count; i++)
+		ASSERT_EQ(sample.fixture.plan.searches.items[i].pattern, plan.searches.items[i].pattern);
+	ASSERT_EQ(!sample.fixture.plan.git_user.name, !plan.git_user.name);
 	ASSERT_EQ(sizeof program, stored.blob_size);
 	ASSERT_EQ(0, memcmp(program, stored.blob, sizeof program));
 	ASSERT_EQ(2u, stored.facts.count);
@@ -120,6 +127,31 @@ static enum greatest_test_res returns_whole(bool is_default)
 	text_free(&again);
 	text_free(&before);
 	text_free(&after);
+	arena_free(&arena);
+	discard(&sample);
+	PASS();
+}
+
+/* The number of a pattern that the plan does not have would be read beyond the end of the list. */
+TEST a_search_for_no_pattern_is_refused(void)
+{
+	struct plan_search stray = { .start = "/etc/ssh" };
+	struct arena arena = { 0 };
+	struct plan_stored stored;
+	struct plan plan;
+	struct sample sample;
+	struct text bad = { 0 };
+	ASSERT(make(&sample, true));
+	stray.pattern = sample.fixture.plan.deny.count;
+	sample.fixture.plan.searches.items = &stray;
+	sample.fixture.plan.searches.count = 1;
+	plan_encode(&sample.fixture.plan, &sample.stored, &bad);
+	ASSERT(!plan_decode(&arena, bad.data, bad.length, &plan, &stored));
+	stray.pattern--;
+	text_free(&bad);
+	ASSERT(plan_encode(&sample.fixture.plan, &sample.stored, &bad));
+	ASSERT(plan_decode(&arena, bad.data, bad.length, &plan, &stored));
+	text_free(&bad);
 	arena_free(&arena);
 	discard(&sample);
 	PASS();
@@ -298,6 +330,7 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
+	RUN_TEST(a_search_for_no_pattern_is_refused);
 	RUN_TEST(a_rich_plan_returns_whole);
 	RUN_TEST(the_default_plan_returns_whole);
 	RUN_TEST(every_field_was_thought_of);
