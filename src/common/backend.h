@@ -32,6 +32,7 @@ struct run_result {
 	int exit_code;
 	int signal; /* the one that ended the command, 0 if it exited */
 	struct error ended; /* set when berm ended the run or could not start the command: a sentence for stderr */
+	bool is_git_refused; /* git inside says that it could not write the configuration of a repository, which is locked */
 	struct error note; /* something the user should know about the run; the run was not affected */
 };
 

@@ -92,6 +92,16 @@ static int end_as_interrupted(void)
 	return EXIT_SIGNAL_BASE + SIGINT;
 }
 
+/* git says only that the file is busy. */
+static void say_git_refused(void)
+{
+	struct error err = { 0 };
+	error_set(&err,
+		  "git could not change .git/config: it is locked, as hooks are, because git on the host obeys it; run that "
+		  "git command outside berm");
+	report_error(&err);
+}
+
 static int run(struct session *session, char *const *command)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
@@ -122,6 +132,8 @@ static int run(struct session *session, char *const *command)
 		return report_error(&err);
 	if (error_is_set(&result.note))
 		report_error(&result.note);
+	if (result.is_git_refused)
+		say_git_refused();
 	if (error_is_set(&result.ended))
 		report_error(&result.ended);
 	return result.exit_code == EXIT_SIGNAL_BASE + SIGINT && result.signal == SIGINT ? end_as_interrupted()

@@ -27,6 +27,6 @@ void environment_add_git(struct plan *plan)
 	add(&entries, "core.checkStat", "minimal");
 	environment_put(plan, "GIT_CONFIG_COUNT", arena_printf(plan->arena, "%zu", entries.count));
 	/* The weakest place there is: what the repository or the private home says of the user is stronger, as it is on the host. */
-	if (plan->home != HOME_HOST)
+	if (plan->home != HOME_HOST || plan->context.os == OS_LINUX)
 		environment_put(plan, "GIT_CONFIG_SYSTEM", PLAN_GIT_CONFIG);
 }

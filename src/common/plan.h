@@ -110,6 +110,7 @@ struct plan_document {
 #define PLAN_DOCUMENTS "/run/berm"
 #define PLAN_GIT_EXCLUDES PLAN_DOCUMENTS "/git-excludes"
 #define PLAN_GIT_CONFIG PLAN_DOCUMENTS "/gitconfig"
+#define PLAN_GIT_EVENTS PLAN_DOCUMENTS "/git-events" /* a socket, where plan_locks_git_config */
 
 /* Where private state of this project lives; chosen by project and grant class, so that a run without grants cannot prepare a
  * run that has them. */
@@ -208,6 +209,8 @@ int plan_resolve(struct arena *arena, const struct policy *policy, const struct 
 		 struct diagnostics *diagnostics);
 /* scan.c: fills masked, locked, pinned and the hard-link notes. */
 int plan_scan(struct plan *plan, struct error *err);
+/* plan_documents.c: is the configuration of a repository among what is locked? After the scan. */
+bool plan_locks_git_config(const struct plan *plan);
 
 /* scan_outside.c: a note if files of the project have names elsewhere. For `plan` only: it looks at every file. */
 int plan_note_outside_links(struct plan *plan, struct error *err);

@@ -102,19 +102,34 @@ static void add_setting(struct text *out, const char *name, const char *value)
 	text_add(out, "\"\n");
 }
 
-/* Stands for the system's configuration, which it includes: who commits, unless the repository or the private home knows better. */
+bool plan_locks_git_config(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->locked.count; i++) {
+		const char *path = plan->locked.items[i].path;
+		if (strcmp(path_base_name(path), "config") == 0 && strstr(path, "/.git/"))
+			return true;
+	}
+	return false;
+}
+
+/* Stands for the system's configuration, which it includes: who commits, unless the repository or the private home knows better; and
+ * whom git tells what it does, so that berm can say why it was refused. */
 static void add_git_config(struct plan *plan)
 {
 	struct text out = { 0 };
-	text_add(&out, "[include]\n\tpath = /etc/gitconfig\n[user]\n");
-	add_setting(&out, "name", plan->git_user.name);
-	add_setting(&out, "email", plan->git_user.email);
+	text_add(&out, "[include]\n\tpath = /etc/gitconfig\n");
+	if (plan->home != HOME_HOST) {
+		text_add(&out, "[user]\n");
+		add_setting(&out, "name", plan->git_user.name);
+		add_setting(&out, "email", plan->git_user.email);
+	}
+	if (plan->context.os == OS_LINUX && plan_locks_git_config(plan))
+		text_add(&out, "[trace2]\n\tnormalTarget = af_unix:dgram:%s\n\tnormalBrief = true\n", PLAN_GIT_EVENTS);
 	add_document(plan, PLAN_GIT_CONFIG, &out);
 }
 
 void plan_add_documents(struct plan *plan)
 {
 	add_excludes(plan);
-	if (plan->home != HOME_HOST)
-		add_git_config(plan);
+	add_git_config(plan);
 }

@@ -13,6 +13,7 @@ enum message_type {
 	MESSAGE_NOT_EXECUTED, /* init → launcher: value is the errno of execve */
 	MESSAGE_STOPPED, /* init → launcher: the command stopped; value is the signal */
 	MESSAGE_CONTINUED,
+	MESSAGE_GIT_REFUSED, /* init → launcher: git inside could not write a locked configuration, by its own account */
 	MESSAGE_EXITED, /* init → launcher: value is the wait status */
 	MESSAGE_SIGNAL, /* launcher → init: send the signal `value` to the command */
 };

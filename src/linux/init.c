@@ -24,6 +24,7 @@
 
 #include "linux/channel.h"
 #include "linux/credentials.h"
+#include "linux/git_events.h"
 #include "linux/landlock.h"
 #include "linux/limits.h"
 #include "linux/view.h"
@@ -39,6 +40,8 @@ enum {
 /* Pid 1 once the command runs. */
 struct post {
 	int channel, signals;
+	int git_events; /* -1: none */
+	bool is_git_refused; /* told once */
 	pid_t command;
 	int64_t group_at[NSIG]; /* when this signal reached the whole process group from outside; 0: did not */
 	int64_t end_at; /* monotonic milliseconds; 0: no limit */
@@ -70,12 +73,13 @@ static int tie(struct launch *launch, struct error *err)
 	return 0;
 }
 
-static int enter_view(struct launch *launch, struct error *err)
+static int enter_view(struct launch *launch, struct post *post, struct error *err)
 {
 	struct view_result result = { 0 };
 	struct message note = { .type = MESSAGE_NOTE };
 	if (view_enter(launch->plan, &launch->state, &result, err) < 0)
 		return -1;
+	post->git_events = result.git_events;
 	if (result.has_proc)
 		return 0;
 	error_set(&note.error, "/proc is empty: this host does not allow a fresh one (a container?)");
@@ -168,8 +172,16 @@ static void start(const struct launch *launch, struct post *post)
 	tell(post->channel, MESSAGE_STARTED, 0);
 }
 
+static void take_git_events(struct post *post)
+{
+	if (post->git_events < 0 || !git_events_take(post->git_events) || post->is_git_refused)
+		return;
+	post->is_git_refused = true;
+	tell(post->channel, MESSAGE_GIT_REFUSED, 0);
+}
+
 /* Everything that changed among the children. Exits when the command has ended; the kernel then ends all that is left. */
-static void reap(const struct post *post)
+static void reap(struct post *post)
 {
 	for (;;) {
 		int status;
@@ -185,6 +197,7 @@ static void reap(const struct post *post)
 		} else if (WIFCONTINUED(status)) {
 			tell(post->channel, MESSAGE_CONTINUED, 0);
 		} else {
+			take_git_events(post);
 			tell(post->channel, MESSAGE_EXITED, status);
 			_exit(0);
 		}
@@ -232,9 +245,13 @@ static int time_left(const struct post *post)
 
 _Noreturn static void serve(struct post *post)
 {
-	struct pollfd watched[] = { { .fd = post->channel, .events = POLLIN }, { .fd = post->signals, .events = POLLIN } };
+	struct pollfd watched[] = {
+		{ .fd = post->channel, .events = POLLIN },
+		{ .fd = post->signals, .events = POLLIN },
+		{ .fd = post->git_events, .events = POLLIN },
+	};
 	for (;;) {
-		if (poll(watched, 2, time_left(post)) < 0) {
+		if (poll(watched, 3, time_left(post)) < 0) {
 			if (errno != EINTR)
 				_exit(EXIT_ENDED);
 			continue; /* revents are those of the last time */
@@ -244,6 +261,8 @@ _Noreturn static void serve(struct post *post)
 			reap(post);
 		if (watched[0].revents)
 			forward(post);
+		if (watched[2].revents)
+			take_git_events(post);
 	}
 }
 
@@ -256,7 +275,7 @@ _Noreturn void init_main(struct launch *launch)
 
 	if (tie(launch, &err) < 0 || namespaces_settle(&launch->namespaces, plan->context.uid, plan->context.gid, &err) < 0)
 		fail(channel, &err);
-	if (enter_view(launch, &err) < 0)
+	if (enter_view(launch, &post, &err) < 0)
 		fail(channel, &err);
 	post.signals = signals_watch_inside(&err);
 	if (post.signals < 0 || confine(launch, &err) < 0)

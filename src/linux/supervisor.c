@@ -150,6 +150,9 @@ static void take_message(struct run *run)
 	case MESSAGE_CONTINUED:
 		run->stop_at = 0;
 		return;
+	case MESSAGE_GIT_REFUSED:
+		run->result->is_git_refused = true;
+		return;
 	case MESSAGE_EXITED:
 		exited(run, message.value);
 		return;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "linux/git_events.h"
 #include "linux/probe_causes.h"
 #include "linux/syscalls.h"
 #include "linux/tree.h"
@@ -317,6 +318,16 @@ static int write_documents(const struct view *view, struct error *err)
 	return 0;
 }
 
+/* Before the root becomes read-only. */
+static int open_git_events(const struct view *view, struct view_result *result, struct error *err)
+{
+	result->git_events = -1;
+	if (!plan_locks_git_config(view->plan))
+		return 0;
+	result->git_events = git_events_open(view->root);
+	return result->git_events < 0 ? error_errno(err, errno, "cannot make %s", PLAN_GIT_EVENTS) : 0;
+}
+
 /* An inherited working directory still points below the new mounts: it must be entered again, by name, from inside. */
 static int move_in(const struct view *view, struct error *err)
 {
@@ -345,7 +356,8 @@ static int build(struct view *view, const struct state *state, struct view_resul
 	view->root = open_root(err);
 	if (view->root < 0)
 		return -1;
-	if (attach_entries(view, err) < 0 || make_links(view, err) < 0 || write_documents(view, err) < 0)
+	if (attach_entries(view, err) < 0 || make_links(view, err) < 0 || write_documents(view, err) < 0 ||
+	    open_git_events(view, result, err) < 0)
 		return -1;
 	if (view_devices_attach(view->root, &devices, err) < 0)
 		return -1;

@@ -17,6 +17,7 @@
 #include "common/state.h"
 
 struct view_result {
+	int git_events; /* of git_events_open, or -1: no repository here has a configuration to lock */
 	bool has_proc; /* false: the procfs mount was refused (containers); /proc is empty */
 };
 

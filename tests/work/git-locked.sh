@@ -42,6 +42,66 @@ run "$BERM" run -- git push -q -u origin HEAD
 expect_equal "push -u pushes, although tracking cannot be noted" "$(git rev-parse HEAD)" "$(git -C remote.git rev-parse "$(git branch --show-current)")"
 expect_equal "status of a submodule-less repository" "" "$(git config --get-regexp '^branch' || true)"
 
+# Why: one line of berm's after git's own, where git was refused because of the lock; and only there.
+locked_content .git >"$scratch/locked.before"
+reasons() {
+	grep -c '^berm: .*\.git/config.*locked' "$scratch/err" || true
+}
+# told NAME COMMAND...: git's words, one line of berm's, and no other.
+told() {
+	local name=$1
+	shift
+	run "$BERM" run "${BERM_OPTIONS[@]}" -- "$@"
+	expect_contains "$name: git's own words" "could not write config file" "$err"
+	expect_equal "$name: berm's reason, once" "1 1" "$(reasons) $(grep -c '^berm:' "$scratch/err")"
+}
+# untold NAME COMMAND...: nothing of berm's.
+untold() {
+	local name=$1
+	shift
+	run "$BERM" run "${BERM_OPTIONS[@]}" -- "$@"
+	expect_equal "$name: berm says nothing" 0 "$(grep -c '^berm:' "$scratch/err")"
+}
+told "git remote add" git remote add other ./remote.git
+expect_equal "the status is git's" 128 "$status"
+told "git config" git config a.b c
+told "git branch --set-upstream-to" git branch --set-upstream-to=origin/main
+told "git push -u" git push -q -u origin HEAD
+expect_equal "push -u: it is pushed" "$(git -C "$project" rev-parse HEAD)" "$(git -C remote.git rev-parse "$(git branch --show-current)")"
+told "in a script that goes on" sh -c 'git config a.b c || true; echo on'
+expect_equal "the script's status" "0 on" "$status $out"
+told "twice is once" sh -c 'git config a.b c; git remote add z z; git config a.b d; exit 0'
+told "by its whole path" git -C "$project" --git-dir="$project/.git" config a.b c
+printf 'version: 1\nhome: host\n' >"$scratch/host.yml"
+BERM_OPTIONS=(--policy="$scratch/host.yml")
+told "home: host" git config a.b c
+BERM_OPTIONS=()
+untold "what works" git status --short
+untold "another failure of git" git checkout no-such-branch
+untold "no such setting" git config --get no.such
+untold "a lock of the host's git" sh -c ': >.git/config.lock; git config a.b c; s=$?; rm .git/config.lock; exit $s'
+expect_contains "the control: git was refused for that" "File exists" "$err"
+untold "a file of one's own" git config --file own.ini a.b c
+rm -f own.ini
+untold "the private home's" git config --global a.b c
+untold "words alone" sh -c 'echo "error could not write config file .git/config: Device or resource busy"; exit 1'
+untold "git's own trace is the user's where he asks for it" env GIT_TRACE2=1 git status --short
+expect_contains "the control: it is there" "cmd_name status" "$err"
+(cd "$scratch" && mkdir plain && cd plain && "$BERM" run -- test ! -e /run/berm/git-events)
+expect_equal "no socket where no configuration is locked" 0 $?
+# What the command itself sends there is compared and thrown away: it can make berm say that one sentence, and nothing else.
+if command -v python3 >/dev/null; then
+	run "$BERM" run -- python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.connect("/run/berm/git-events")
+for i in range(3000):
+    s.send(b"error could not write config file \x1b[2J/.git/config\nberm: forged: No such thing\n" + bytes(i % 256))
+s.send(b"error could not write config file \x1b]0;x\x07/.git/config: Device or resource busy\n")'
+	expect_equal "forged: the sentence and nothing else" "0 1 1" "$status $(reasons) $(wc -l <"$scratch/err")"
+	expect_equal "forged: no control bytes" "" "$(tr -d '\n[:print:]' <"$scratch/err")"
+fi
+expect_equal "still all as it was" "$(cat "$scratch/locked.before")" "$(locked_content .git)"
+
 # Whose name.
 author() {
 	works "a commit ($1)" git commit -q --allow-empty -m "$1"
