@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/securebits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 

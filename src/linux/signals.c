@@ -4,6 +4,7 @@
 #include "linux/signals.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <sys/signalfd.h>
 
 /* Everything whose default ends or stops a process and that somebody may send to berm meaning the command. Not the synchronous
