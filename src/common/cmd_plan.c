@@ -8,6 +8,7 @@
 #include "common/backend.h"
 #include "common/session.h"
 #include "common/text.h"
+#include "macos/profile.h"
 
 static int print_help(void)
 {
@@ -60,6 +61,29 @@ static void print_page(const char *page)
 	}
 }
 
+/* The port of the proxy and the names of the run are not known here: placeholders. */
+static int show_profile(struct session *session)
+{
+	static const struct profile_run run;
+	struct profile profile;
+	struct text out = { 0 };
+	struct error err = { 0 };
+
+	if (session->options.os && strcmp(session->options.os, "macos") != 0) {
+		error_set(&err, "--format=sbpl is for macOS: it does not go with --os=%s", session->options.os);
+		return report_error(&err);
+	}
+	session->options.os = "macos";
+	if (session_open(session, &err) < 0)
+		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
+	if (plan_scan(&session->plan, &err) < 0 || profile_write(&session->arena, &session->plan, &run, &profile, &err) < 0)
+		return report_error(&err);
+	profile_print(&profile, &out);
+	fputs(out.data, stdout);
+	text_free(&out);
+	return 0;
+}
+
 static int show(struct session *session)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
@@ -89,8 +113,11 @@ static int show(struct session *session)
 static int why_rebuilt(struct session *session, char **argv, int rest)
 {
 	struct error err = { 0 };
-	if (session->options.wants_json || session->options.os || session->options.context_file) {
-		error_set(&err, "--why-rebuilt is about runs on this machine: --json, --os and --context do not go with it");
+	if (session->options.wants_json || session->options.wants_sbpl || session->options.os ||
+	    session->options.context_file) {
+		error_set(
+			&err,
+			"--why-rebuilt is about runs on this machine: --json, --format, --os and --context do not go with it");
 		return report_error(&err);
 	}
 	session->words = session_words(&session->arena, argv, rest, "--why-rebuilt");
@@ -116,7 +143,10 @@ int cmd_plan(int argc, char **argv)
 		error_set(&err, "`berm plan` takes no arguments: %s", argv[rest]);
 		return report_error(&err);
 	}
-	status = session.options.wants_why_rebuilt ? why_rebuilt(&session, argv, rest) : show(&session);
+	if (session.options.wants_why_rebuilt)
+		status = why_rebuilt(&session, argv, rest);
+	else
+		status = session.options.wants_sbpl ? show_profile(&session) : show(&session);
 	session_close(&session);
 	return status;
 }

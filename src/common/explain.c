@@ -21,15 +21,50 @@ const struct rule rule_host_socket = { "sockets", "a socket that is not named", 
 const struct rule rule_executable = { "files.protect", "berm itself", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_basic_devices = { "devices", "basic devices", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_own_proc = { "files.read", "the command's own /proc", { "built-in", 0, 0 }, LAYER_FLOOR };
+const struct rule rule_platform = { "files.read", "what macOS programs start with", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_network_files = { "network", "network: all", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_own_variable = { "environment.set", "set by berm", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_private_home = { "home", "private", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_private_tmp = { "tmp", "private", { "built-in", 0, 0 }, LAYER_FLOOR };
 const struct rule rule_no_network = { "network", "none", { "built-in", 0, 0 }, LAYER_FLOOR };
 
+bool plan_folds_case(const struct plan *plan)
+{
+	return plan->context.os == OS_MACOS || plan->context.fs->is_case_insensitive;
+}
+
+bool plan_is_within(const struct plan *plan, const char *path, const char *directory)
+{
+	struct pattern literal = { .text = directory, .is_literal = true };
+	if (plan->context.os != OS_MACOS || path_is_within(path, directory))
+		return path_is_within(path, directory);
+	literal.literal_prefix = strlen(directory);
+	return pattern_covers(&literal, path, true, true) > 0;
+}
+
+static bool is_same_path(const struct plan *plan, const char *left, const char *right)
+{
+	return strcmp(left, right) == 0 ||
+	       (plan->context.os == OS_MACOS && plan_is_within(plan, left, right) && plan_is_within(plan, right, left));
+}
+
+/* Where case does not count, the order of the list does not say which of two is the longer. */
+static const struct plan_grant *folded_grant_for(const struct plan *plan, const char *path)
+{
+	const struct plan_grant *longest = NULL;
+	for (size_t i = 0; i < plan->grants.count; i++) {
+		const struct plan_grant *grant = &plan->grants.items[i];
+		if (plan_is_within(plan, path, grant->path) && (!longest || strlen(grant->path) >= strlen(longest->path)))
+			longest = grant;
+	}
+	return longest;
+}
+
 const struct plan_grant *plan_grant_for(const struct plan *plan, const char *path)
 {
 	const struct plan_grant *longest = NULL;
+	if (plan->context.os == OS_MACOS)
+		return folded_grant_for(plan, path);
 	/* Sorted, so a longer one that contains path comes after the shorter. */
 	for (size_t i = 0; i < plan->grants.count; i++)
 		if (path_is_within(path, plan->grants.items[i].path))
@@ -37,15 +72,10 @@ const struct plan_grant *plan_grant_for(const struct plan *plan, const char *pat
 	return longest;
 }
 
-static bool folds_case(const struct plan *plan)
-{
-	return plan->context.fs->is_case_insensitive;
-}
-
 static const struct rule *covered_by(const struct plan *plan, const struct plan_patterns *patterns, const char *path)
 {
 	for (size_t i = 0; i < patterns->count; i++)
-		if (pattern_covers(&patterns->items[i].pattern, path, true, folds_case(plan)))
+		if (pattern_covers(&patterns->items[i].pattern, path, true, plan_folds_case(plan)))
 			return patterns->items[i].rule;
 	return NULL;
 }
@@ -73,7 +103,7 @@ const struct rule *plan_pruned_by(const struct plan *plan, const char *path)
 		memcpy(prefix, path, at);
 		prefix[at] = '\0';
 		for (size_t i = 0; i < plan->prune.count; i++)
-			if (pattern_matches(&plan->prune.items[i].pattern, prefix, true, folds_case(plan)))
+			if (pattern_matches(&plan->prune.items[i].pattern, prefix, true, plan_folds_case(plan)))
 				return plan->prune.items[i].rule;
 	}
 	return NULL;
@@ -99,7 +129,7 @@ static bool is_excepted(const struct plan *plan, const struct rule *denied_by, c
 		const struct plan_pattern *item = &plan->except.items[i];
 		bool reaches = denied_by->layer == LAYER_FLOOR ? item->rule->layer == LAYER_FLOOR
 							       : item->rule->layer >= denied_by->layer;
-		if (reaches && pattern_covers(&item->pattern, prefix, is_directory, folds_case(plan)))
+		if (reaches && pattern_covers(&item->pattern, prefix, is_directory, plan_folds_case(plan)))
 			return true;
 	}
 	return false;
@@ -124,7 +154,7 @@ static bool protect_applies(const struct plan *plan, const struct hit *hit)
 	if (is_exempt(plan, &hit->item->pattern, hit->prefix))
 		return false;
 	for (size_t i = 0; hit->item->rule->layer != LAYER_FLOOR && i < plan->lifted.count; i++)
-		if (strcmp(plan->lifted.items[i].pattern.text, hit->prefix) == 0)
+		if (is_same_path(plan, plan->lifted.items[i].pattern.text, hit->prefix))
 			return false;
 	return true;
 }
@@ -150,12 +180,12 @@ static const struct rule *find_rule(const struct plan *plan, const struct plan_p
 
 	for (size_t i = 0; i < patterns->count; i++) {
 		const struct pattern *pattern = &patterns->items[i].pattern;
-		size_t at = pattern_covers(pattern, path, is_directory, folds_case(plan));
+		size_t at = pattern_covers(pattern, path, is_directory, plan_folds_case(plan));
 		for (; at > 0 && at <= length; at = at < length ? next_end(path, at) : length + 1) {
 			struct hit hit = { &patterns->items[i], path, prefix, is_directory || at < length };
 			memcpy(prefix, path, at);
 			prefix[at] = '\0';
-			if (pattern_matches(pattern, prefix, hit.is_directory, folds_case(plan)) && applies(plan, &hit))
+			if (pattern_matches(pattern, prefix, hit.is_directory, plan_folds_case(plan)) && applies(plan, &hit))
 				return patterns->items[i].rule;
 		}
 	}
@@ -176,10 +206,10 @@ const struct rule *plan_protected_by(const struct plan *plan, const char *path, 
 	return find_rule(plan, &plan->protect, path, is_directory, protect_applies);
 }
 
-static const struct rule *matched_by(const struct plan_matches *matches, const char *path)
+static const struct rule *matched_by(const struct plan *plan, const struct plan_matches *matches, const char *path)
 {
 	for (size_t i = 0; i < matches->count; i++)
-		if (path_is_within(path, matches->items[i].path))
+		if (plan_is_within(plan, path, matches->items[i].path))
 			return matches->items[i].rule;
 	return NULL;
 }
@@ -188,7 +218,7 @@ static const struct rule *matched_by(const struct plan_matches *matches, const c
 static const struct rule *locking_rule(const struct plan *plan, const char *path, bool is_directory)
 {
 	const struct rule *rule = plan_protected_by(plan, path, is_directory);
-	return rule ? rule : matched_by(&plan->locked, path);
+	return rule ? rule : matched_by(plan, &plan->locked, path);
 }
 
 static struct verdict yes(const struct rule *rule, const char *reason)
@@ -232,9 +262,9 @@ static bool is_temporary(const struct plan *plan, const char *path)
 
 static struct verdict check_device(const struct plan *plan, enum access access, const char *path)
 {
-	const struct rule *rule = device_is_basic(path) ? &rule_basic_devices : NULL;
+	const struct rule *rule = device_is_basic(plan->context.os, path) ? &rule_basic_devices : NULL;
 	for (size_t i = 0; i < plan->devices.count && !rule; i++)
-		if (path_is_within(path, plan->devices.items[i].path))
+		if (plan_is_within(plan, path, plan->devices.items[i].path))
 			rule = plan->devices.items[i].rule;
 	if (!rule)
 		return no(NULL, "no rule names this device");
@@ -244,12 +274,14 @@ static struct verdict check_device(const struct plan *plan, enum access access, 
 /* What no grant contains: places that the command has of its own, and the rest. */
 static struct verdict check_elsewhere(const struct plan *plan, enum access access, const char *path)
 {
+	if (access == ACCESS_READ && plan_is_platform(plan, path))
+		return yes(&rule_platform, "what every program on macOS needs to start");
 	if (is_temporary(plan, path))
 		return no(setting_rule(&plan->tmp_setting, &rule_private_tmp),
 			  "the command has a directory for temporary files of its own; the host's is out of reach");
-	if (path_is_within(path, "/dev"))
+	if (plan_is_within(plan, path, "/dev"))
 		return check_device(plan, access, path);
-	if (path_is_within(path, "/proc")) {
+	if (plan->context.os == OS_LINUX && path_is_within(path, "/proc")) {
 		if (access == ACCESS_READ)
 			return yes(&rule_own_proc, "the command sees a /proc of its own, with its own processes");
 		return no(&rule_own_proc, "the command's own /proc is for reading");
@@ -263,7 +295,7 @@ static struct verdict check_elsewhere(const struct plan *plan, enum access acces
 static const struct rule *socket_rule(const struct plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		if (strcmp(plan->sockets.items[i].path, path) == 0)
+		if (is_same_path(plan, plan->sockets.items[i].path, path))
 			return plan->sockets.items[i].rule;
 	return NULL;
 }
@@ -296,7 +328,9 @@ struct verdict plan_check_path(const struct plan *plan, enum access access, cons
 
 	if (strlen(path) >= PATH_BYTES)
 		return no(NULL, "the path is too long");
-	if ((rule = matched_by(&plan->masked, path)))
+	if (plan_is_own_place(plan, path))
+		return yes(setting_rule(&plan->home_setting, &rule_private_home), "the command's own home or /tmp");
+	if ((rule = matched_by(plan, &plan->masked, path)))
 		return no(rule, "denied");
 	rule = plan_denied_by(plan, path, is_directory);
 	if (rule && (access != ACCESS_WRITE || holds_now(plan, path, plan_denied_by)))

@@ -22,6 +22,7 @@ enum option_id {
 	OPTION_PASS_FD,
 	OPTION_DRY_RUN,
 	OPTION_JSON,
+	OPTION_FORMAT,
 	OPTION_OS,
 	OPTION_CONTEXT,
 	OPTION_WHY_REBUILT,
@@ -63,6 +64,7 @@ static const struct option_row option_table[] = {
 	{ OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN, "keep this open file descriptor" },
 	{ OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing" },
 	{ OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs" },
+	{ OPTION_FORMAT, "format", 0, "text|json|sbpl", COMMAND_PLAN, "as text, JSON or a macOS profile" },
 	{ OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system" },
 	{ OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE" },
 	{ OPTION_WHY_REBUILT, "why-rebuilt", 0, NULL, COMMAND_PLAN, "would `run` use the stored plan?" },
@@ -231,6 +233,13 @@ static int take(struct arena *arena, const struct option_row *row, const char *v
 		return 0;
 	case OPTION_JSON:
 		options->wants_json = true;
+		return 0;
+	case OPTION_FORMAT:
+		assert(value);
+		if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0 && strcmp(value, "sbpl") != 0)
+			return error_set(err, "--format=%s: text, json or sbpl", value);
+		options->wants_json = strcmp(value, "json") == 0;
+		options->wants_sbpl = strcmp(value, "sbpl") == 0;
 		return 0;
 	case OPTION_OS:
 		assert(value);

@@ -24,7 +24,7 @@ struct followed_link {
 
 /* Rules that no policy file holds; their layer is the floor. */
 extern const struct rule rule_state, rule_config, rule_policy_file, rule_git_worktree, rule_git_pointer, rule_root_only,
-	rule_unsearchable, rule_host_socket, rule_executable, rule_basic_devices, rule_own_proc, rule_network_files,
+	rule_unsearchable, rule_host_socket, rule_executable, rule_basic_devices, rule_own_proc, rule_platform, rule_network_files,
 	rule_own_variable, rule_private_home, rule_private_tmp, rule_no_network;
 
 /* An error in the policy at the rule's place. `hint` may be NULL. */
@@ -76,8 +76,10 @@ void build_network(struct builder *builder);
 /* plan_devices.c */
 void build_sockets(struct builder *builder);
 void build_devices(struct builder *builder);
-/* Is this one of the device nodes that every command gets? */
-bool device_is_basic(const char *path);
+/* Is this one of the device nodes that every command gets on that system? */
+bool device_is_basic(enum operating_system os, const char *path);
+/* The index-th of them; NULL past the last. A directory stands for what lies in it. */
+const char *device_basic_at(enum operating_system os, size_t index);
 /* environment.c */
 void build_environment(struct builder *builder);
 /* The rule of environment.pass that a name falls under, or NULL. */
@@ -96,7 +98,21 @@ void plan_add_documents(struct plan *plan);
 /* plan_state.c */
 void build_state(struct builder *builder);
 
-/* explain.c: is this canonical path below a directory that files.prune leaves unsearched? */
+/* plan_platform.c: what programs on macOS read although no rule names it, and the private home and directory for temporary files,
+ * which lie in berm's own state there. */
+struct platform_path {
+	const char *path;
+	bool is_tree; /* with what lies below */
+};
+const struct platform_path *plan_platform_at(size_t index); /* NULL past the last */
+bool plan_is_platform(const struct plan *plan, const char *path);
+bool plan_is_own_place(const struct plan *plan, const char *path);
+
+/* explain.c: do names count whatever their case? Seatbelt folds the paths of a profile, on every volume. */
+bool plan_folds_case(const struct plan *plan);
+/* path_is_within as that system sees it. */
+bool plan_is_within(const struct plan *plan, const char *path, const char *directory);
+/* Is this canonical path below a directory that files.prune leaves unsearched? */
 const struct rule *plan_pruned_by(const struct plan *plan, const char *path);
 
 #endif

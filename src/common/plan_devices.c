@@ -4,11 +4,16 @@
 #include "common/plan_build.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "common/text.h"
 
-/* /dev/pts and /dev/shm are the command's own. */
-static const char *const basic_devices[] = { "/dev/null",   "/dev/zero",   "/dev/full",	  "/dev/random", "/dev/urandom",
+/* What every command has. On Linux /dev/pts and /dev/shm are the command's own; on macOS terminals are judged by the kernel, one by
+ * one, and have no row here. */
+static const char *const macos_devices[] = { "/dev/null",   "/dev/zero",	 "/dev/random", "/dev/urandom",
+					     "/dev/tty",    "/dev/ptmx",	 "/dev/stdin",	"/dev/stdout",
+					     "/dev/stderr", "/dev/dtracehelper", "/dev/fd" };
+static const char *const linux_devices[] = { "/dev/null",   "/dev/zero",   "/dev/full",	  "/dev/random", "/dev/urandom",
 					     "/dev/tty",    "/dev/ptmx",   "/dev/pts",	  "/dev/fd",	 "/dev/stdin",
 					     "/dev/stdout", "/dev/stderr", "/dev/console" };
 
@@ -32,11 +37,23 @@ static const struct {
 } gpu_numbered[] = { { "/dev/dri/card", 0 }, { "/dev/dri/renderD", 128 }, { "/dev/nvidia", 0 } };
 enum { GPU_MAX = 16 };
 
-bool device_is_basic(const char *path)
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+const char *device_basic_at(enum operating_system os, size_t index)
 {
-	for (size_t i = 0; i < sizeof basic_devices / sizeof basic_devices[0]; i++)
-		if (strcmp(path, basic_devices[i]) == 0)
+	if (os == OS_MACOS)
+		return index < COUNT(macos_devices) ? macos_devices[index] : NULL;
+	return index < COUNT(linux_devices) ? linux_devices[index] : NULL;
+}
+
+bool device_is_basic(enum operating_system os, const char *path)
+{
+	const char *device;
+	for (size_t i = 0; (device = device_basic_at(os, i)); i++)
+		if (os == OS_MACOS ? strcasecmp(path, device) == 0 : strcmp(path, device) == 0)
 			return true;
+	if (os == OS_MACOS)
+		return strncasecmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0;
 	return path_is_within(path, "/dev/pts") || path_is_within(path, "/dev/fd");
 }
 
@@ -105,7 +122,7 @@ static void add_named_device(struct builder *builder, const struct rule *rule)
 		build_note(builder, NOTE_MISSING, rule, "%s is not there", path);
 	else if (info.type != FILE_DEVICE)
 		build_error(builder, rule, NULL, "`%s` is not a device", rule->text);
-	else if (!device_is_basic(path))
+	else if (!device_is_basic(plan->context.os, path))
 		add_device(builder, path, rule);
 }
 

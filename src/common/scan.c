@@ -550,7 +550,7 @@ static int finish(struct scan *scan, struct error *err)
 
 int plan_scan(struct plan *plan, struct error *err)
 {
-	struct scan scan = { .plan = plan, .case_fold = plan->context.fs->is_case_insensitive };
+	struct scan scan = { .plan = plan, .case_fold = plan_folds_case(plan) };
 	int result;
 
 	plan->masked = plan->locked = plan->pinned = (struct plan_matches){ 0 };

@@ -51,4 +51,8 @@ bool profile_needs_proxy(const struct plan *plan);
 int profile_write(struct arena *arena, const struct plan *plan, const struct profile_run *run, struct profile *profile,
 		  struct error *err);
 
+/* For people and for tests: the parameters as comments (`; -D P1=value`, what is not plain as %XX), then the text. */
+struct text;
+void profile_print(const struct profile *profile, struct text *out);
+
 #endif
