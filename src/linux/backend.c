@@ -99,12 +99,15 @@ static void explain_not_executed(const struct plan *plan, const char *name, stru
 			   host);
 }
 
-static int run_and_supervise(struct launch *launch, int signals, struct run_result *result, struct error *err)
+static int run_and_supervise(struct launch *launch, const struct terminal *terminal, int signals, struct run_result *result,
+			     struct error *err)
 {
 	autoclose int pidfd = -1;
 	autoclose int channel = -1;
 	struct supervision supervision = { .plan = launch->plan,
 					   .signals = signals,
+					   .terminal = terminal,
+					   .has_own_group = launch->has_own_group,
 					   .is_hangup_ignored = launch->signals.is_hangup_ignored };
 
 	if (channel_open(launch->ends, err) < 0)
@@ -131,10 +134,11 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 	if (prepare(&launch, request, err) < 0)
 		return -1;
 	terminal_save(&terminal);
+	launch.has_own_group = terminal.is_job;
 	signals = signals_take(&launch.signals, err);
 	if (signals < 0)
 		return -1;
-	status = run_and_supervise(&launch, signals, result, err);
+	status = run_and_supervise(&launch, &terminal, signals, result, err);
 	terminal_restore(&terminal);
 	if (status == 0) {
 		explain_not_executed(plan, request->argv[0], result);

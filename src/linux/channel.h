@@ -16,6 +16,7 @@ enum message_type {
 	MESSAGE_GIT_REFUSED, /* init → launcher: git inside could not write a locked configuration, by its own account */
 	MESSAGE_EXITED, /* init → launcher: value is the wait status */
 	MESSAGE_SIGNAL, /* launcher → init: send the signal `value` to the command */
+	MESSAGE_FOREGROUND, /* launcher → init: berm's group has the terminal; the command's group gets it */
 };
 
 struct message {

@@ -43,6 +43,7 @@ struct post {
 	int git_events; /* -1: none */
 	bool is_git_refused; /* told once */
 	pid_t command;
+	bool has_own_group; /* the command's; ours is the launcher's */
 	int64_t group_at[NSIG]; /* when this signal reached the whole process group from outside; 0: did not */
 	int64_t end_at; /* monotonic milliseconds; 0: no limit */
 };
@@ -144,10 +145,22 @@ static bool take_signals(struct post *post)
 	return has_children;
 }
 
+/* Who gives the terminal away while another group has it would be stopped for that. The command gets the caller's mask. */
+static void hold_terminal_stop(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static void start(const struct launch *launch, struct post *post)
 {
 	volatile int failure = 0;
 	pid_t pid;
+
+	if (post->has_own_group)
+		hold_terminal_stop();
 
 	tell(post->channel, MESSAGE_STARTING, 0);
 	/* What the group got before the command was in it did not reach the command. */
@@ -155,6 +168,8 @@ static void start(const struct launch *launch, struct post *post)
 	memset(post->group_at, 0, sizeof post->group_at);
 	pid = vfork();
 	if (pid == 0) {
+		if (launch->has_own_group && setpgid(0, 0) == 0)
+			tcsetpgrp(0, getpid()); /* a terminal that is gone needs no group */
 		signals_give_back(&launch->signals);
 		failure = command_execute(&launch->command);
 		_exit(EXIT_NOT_FOUND);
@@ -204,13 +219,25 @@ static void reap(struct post *post)
 	}
 }
 
-/* `kill -TERM -PGID` reaches the launcher, init and the command: forwarding it too would make two of one, and a second SIGTERM
- * means "at once" to many programs. */
-static bool has_it_already(struct post *post, int number)
+/* Was the signal that the launcher forwards sent to the whole of its group? */
+static bool was_for_group(struct post *post, int number)
 {
 	int64_t at = post->group_at[number];
 	post->group_at[number] = 0;
-	return at && now_ms() - at < GROUP_MS && getpgid(post->command) == getpgrp();
+	return at && now_ms() - at < GROUP_MS;
+}
+
+static void deliver(struct post *post, int number)
+{
+	bool is_for_group = was_for_group(post, number);
+	/* `kill -TERM -PGID` reaches the launcher, init and the command: forwarding it too would make two of one, and a second SIGTERM
+	 * means "at once" to many programs. */
+	if (is_for_group && getpgid(post->command) == getpgrp())
+		return;
+	/* A group of its own is the job that the caller means. */
+	if (post->has_own_group && (is_for_group || number == SIGCONT) && kill(-post->command, number) == 0)
+		return;
+	kill(post->command, number);
 }
 
 static void forward(struct post *post)
@@ -219,10 +246,10 @@ static void forward(struct post *post)
 	int got = channel_receive(post->channel, &message);
 	if (got <= 0)
 		_exit(EXIT_ENDED); /* the launcher is gone */
-	if (message.type != MESSAGE_SIGNAL || message.value <= 0 || message.value >= NSIG)
-		return;
-	if (!has_it_already(post, message.value))
-		kill(post->command, message.value);
+	if (message.type == MESSAGE_FOREGROUND)
+		tcsetpgrp(0, getpgid(post->command));
+	else if (message.type == MESSAGE_SIGNAL && message.value > 0 && message.value < NSIG)
+		deliver(post, message.value);
 }
 
 /* The time limit is the launcher's to keep. But it stops when the command stops, and a command that stops itself while others of its
@@ -270,7 +297,7 @@ _Noreturn void init_main(struct launch *launch)
 {
 	const struct plan *plan = launch->plan;
 	int channel = launch->ends[1];
-	struct post post = { .channel = channel, .end_at = last_moment(plan) };
+	struct post post = { .channel = channel, .has_own_group = launch->has_own_group, .end_at = last_moment(plan) };
 	struct error err = { 0 };
 
 	if (tie(launch, &err) < 0 || namespaces_settle(&launch->namespaces, plan->context.uid, plan->context.gid, &err) < 0)

@@ -10,6 +10,7 @@
 #include "linux/filter.h"
 #include "linux/namespaces.h"
 #include "linux/signals.h"
+#include "linux/terminal.h"
 
 struct launch {
 	const struct plan *plan;
@@ -18,6 +19,7 @@ struct launch {
 	struct filter_program filter;
 	struct namespaces_options namespaces;
 	struct signal_state signals;
+	bool has_own_group; /* the command leads a process group of its own, which gets the terminal */
 	int landlock_abi;
 	int ends[2]; /* channel: [0] launcher, [1] init */
 };
@@ -32,6 +34,8 @@ struct supervision {
 	int pidfd; /* of init */
 	pid_t pid; /* of init */
 	int signals; /* signalfd */
+	const struct terminal *terminal;
+	bool has_own_group;
 	bool is_hangup_ignored;
 };
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);

@@ -32,6 +32,7 @@ struct run {
 	bool is_time_over, is_killed;
 	int64_t time_limit, kill_at, stop_at; /* monotonic milliseconds; 0: none */
 	int stop_signal;
+	bool is_in_front; /* the command's own group has the terminal, as far as is known */
 	int channel;
 };
 
@@ -56,16 +57,60 @@ static void kill_all(struct run *run)
 	kill(run->supervision->pid, SIGKILL);
 }
 
+/* The shell gives the terminal to berm's group, which hands it on. */
+static void hand_on_terminal(struct run *run)
+{
+	struct message message = { .type = MESSAGE_FOREGROUND };
+	if (!run->supervision->has_own_group || !terminal_is_ours(run->supervision->terminal))
+		return;
+	run->is_in_front = true;
+	channel_send(run->channel, &message);
+}
+
+static void continue_command(struct run *run)
+{
+	hand_on_terminal(run);
+	signal_command(run, SIGCONT);
+}
+
+/* SIGCONT is blocked: one that ended a stop is pending now. */
+static bool was_continued(void)
+{
+	sigset_t pending;
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
 /* By the signal that stopped the command, so that the shell says the same of berm as it would of the command. */
 static void stop_self(struct run *run)
 {
+	bool has_own_group = run->supervision->has_own_group;
 	sigset_t stop, before;
 	run->stop_at = 0;
+	/* bash's `fg` of a job that runs gives the terminal to berm's group and tells nobody. */
+	if (has_own_group && (run->stop_signal == SIGTTIN || run->stop_signal == SIGTTOU) &&
+	    terminal_is_ours(run->supervision->terminal)) {
+		continue_command(run);
+		return;
+	}
+	run->is_in_front = false;
 	sigemptyset(&stop);
 	sigaddset(&stop, run->stop_signal);
 	kill(getpid(), run->stop_signal);
 	sigprocmask(SIG_UNBLOCK, &stop, &before);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	/* Where no shell could continue it (an orphaned group: the terminal was opened for berm alone) the kernel does not stop berm; bare it
+	 * would not have stopped the command either. */
+	if (has_own_group && !was_continued()) {
+		run->is_in_front = true;
+		signal_command(run, SIGCONT);
+	}
+}
+
+/* The terminal is gone: what does not end by itself is ended. */
+static void hang_up(struct run *run)
+{
+	if (!run->supervision->is_hangup_ignored && !run->kill_at)
+		run->kill_at = now_ms() + GRACE_MS;
 }
 
 static void take_signal(struct run *run, const struct signalfd_siginfo *info)
@@ -75,17 +120,16 @@ static void take_signal(struct run *run, const struct signalfd_siginfo *info)
 	switch (number) {
 	case SIGCONT:
 		run->stop_at = 0;
-		signal_command(run, SIGCONT);
+		continue_command(run);
 		return;
 	case SIGHUP:
-		/* The terminal is gone: what does not end by itself is ended. */
-		if (is_from_terminal && !run->supervision->is_hangup_ignored && !run->kill_at)
-			run->kill_at = now_ms() + GRACE_MS;
+		if (is_from_terminal)
+			hang_up(run);
 		signal_command(run, SIGHUP);
 		return;
 	default:
 		/* SIGTSTP too: berm stops when the command has stopped, which is the command's to decide. */
-		if (!is_from_terminal || !run->is_running)
+		if (!is_from_terminal || !run->is_running || run->supervision->has_own_group)
 			signal_command(run, number);
 	}
 }
@@ -157,6 +201,7 @@ static void take_message(struct run *run)
 		exited(run, message.value);
 		return;
 	case MESSAGE_SIGNAL:
+	case MESSAGE_FOREGROUND:
 		return;
 	}
 }
@@ -201,9 +246,10 @@ static int turn(struct run *run)
 		{ .fd = run->supervision->pidfd, .events = POLLIN },
 		{ .fd = run->channel, .events = POLLIN },
 		{ .fd = run->supervision->signals, .events = POLLIN },
+		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* its end */
 	};
 	int timeout = run->time_limit || run->kill_at || run->stop_at ? next_timeout(run) : -1;
-	if (poll(watched, 3, timeout) < 0 && errno != EINTR) {
+	if (poll(watched, 4, timeout) < 0 && errno != EINTR) {
 		kill_all(run); /* nobody would watch it any more */
 		return 1;
 	}
@@ -211,6 +257,11 @@ static int turn(struct run *run)
 		take_message(run);
 	if (watched[2].revents)
 		take_signals(run);
+	/* The kernel tells the group that has the terminal, which is not berm's. */
+	if (watched[3].revents & (POLLHUP | POLLERR)) {
+		hang_up(run);
+		run->is_in_front = false;
+	}
 	take_time(run);
 	return watched[0].revents && !watched[1].revents;
 }
@@ -252,7 +303,11 @@ static int conclude(struct run *run, int status)
 
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err)
 {
-	struct run run = { .supervision = supervision, .result = result, .err = err, .channel = supervision->channel };
+	struct run run = { .supervision = supervision,
+			   .result = result,
+			   .err = err,
+			   .channel = supervision->channel,
+			   .is_in_front = supervision->has_own_group };
 	const struct setting *time = &supervision->plan->limits[LIMIT_TIME];
 	int status = 0;
 

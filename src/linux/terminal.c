@@ -9,9 +9,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* Nobody else of the group is to miss the terminal: not the script or `make` that runs berm and is the leader then, not the other
+ * commands of a pipeline, which has one of the three. */
+static bool is_job(const struct terminal *terminal, pid_t group)
+{
+	return terminal->fd == 0 && terminal->is_foreground && group == getpid() && tcgetpgrp(1) == group &&
+	       tcgetpgrp(2) == group;
+}
+
 void terminal_save(struct terminal *terminal)
 {
 	terminal->fd = -1;
+	terminal->is_job = false;
 	for (int fd = 0; fd <= 2; fd++)
 		terminal->flags[fd] = fcntl(fd, F_GETFL);
 	for (int fd = 0; fd <= 2; fd++) {
@@ -20,8 +29,14 @@ void terminal_save(struct terminal *terminal)
 			continue;
 		terminal->fd = fd;
 		terminal->is_foreground = group == getpgrp();
+		terminal->is_job = is_job(terminal, group);
 		return;
 	}
+}
+
+bool terminal_is_ours(const struct terminal *terminal)
+{
+	return tcgetpgrp(terminal->fd) == getpgrp();
 }
 
 /* Whose is the terminal now? Ours, or a group's of the sandbox, which is dead by now; or somebody else's: the job was put into the

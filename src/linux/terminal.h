@@ -11,11 +11,14 @@
 struct terminal {
 	int fd; /* -1: no controlling terminal on 0, 1 or 2 */
 	bool is_foreground; /* berm's group had the terminal */
+	bool is_job; /* besides, berm leads that group, and standard input, output and error are all the terminal */
 	struct termios modes;
 	int flags[3]; /* of 0, 1 and 2: open file descriptions are shared with the caller; -1: closed */
 };
 
 void terminal_save(struct terminal *terminal);
+/* Has berm's own group the terminal now? */
+bool terminal_is_ours(const struct terminal *terminal);
 /* After everything inside has ended. Leaves the terminal alone if another job has it now. */
 void terminal_restore(const struct terminal *terminal);
 

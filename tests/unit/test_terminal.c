@@ -152,6 +152,43 @@ TEST touches_nothing_if_it_began_in_the_background(void)
 	PASS();
 }
 
+/* A script's shell leads the group and waits: the terminal must stay with all of them. */
+static bool is_job_in_child(void)
+{
+	struct terminal terminal;
+	int status;
+	pid_t child = fork();
+	if (child == 0) {
+		terminal_save(&terminal);
+		_exit(terminal.is_foreground && terminal.is_job);
+	}
+	return waitpid(child, &status, 0) == child && status != 0;
+}
+
+static int leads_alone(void *data)
+{
+	int tty = open_terminal();
+	struct terminal terminal;
+	(void)data;
+	EXPECT(tty >= 0);
+	terminal_save(&terminal);
+	EXPECT(terminal.is_foreground && !terminal.is_job); /* a pipeline: output and errors go elsewhere */
+	dup2(tty, 1);
+	terminal_save(&terminal);
+	EXPECT(!terminal.is_job);
+	dup2(tty, 2);
+	terminal_save(&terminal);
+	EXPECT(terminal.is_job && terminal_is_ours(&terminal));
+	EXPECT(!is_job_in_child());
+	return 0;
+}
+
+TEST is_a_job_where_nobody_shares_the_terminal(void)
+{
+	ASSERT_EQ(0, scratch_child(leads_alone, NULL));
+	PASS();
+}
+
 static int no_terminal(void *data)
 {
 	struct terminal terminal;
@@ -178,6 +215,7 @@ int main(int argc, char **argv)
 	RUN_TEST(takes_the_terminal_back_from_the_dead);
 	RUN_TEST(leaves_another_job_alone);
 	RUN_TEST(touches_nothing_if_it_began_in_the_background);
+	RUN_TEST(is_a_job_where_nobody_shares_the_terminal);
 	RUN_TEST(does_without_a_terminal);
 	GREATEST_MAIN_END();
 }

@@ -5,10 +5,12 @@ seen; the two have to agree, and with what is written here."""
 import concurrent.futures
 import contextlib
 import fcntl
+import functools
 import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import sys
@@ -47,6 +49,13 @@ class Terminal:
         """A key while a command runs. Not at once: a shell that is just starting a program cannot be stopped."""
         time.sleep(0.15)
         self.type(key)
+
+    def line(self, text):
+        self.type(text + "\n")
+
+    def value(self, expression):
+        self.line(f"echo value=[{expression}]")
+        return self.expect(r"value=\[([^$]*?)\]").group(1)
 
     def read(self, seconds):
         """What comes within a time; None at the end."""
@@ -107,13 +116,6 @@ class Shell(Terminal):
         self.line("stty -echo; echo begin")
         self.expect(r"(?m)(^|> )begin\n")
 
-    def line(self, text):
-        self.type(text + "\n")
-
-    def value(self, expression):
-        self.line(f"echo value=[{expression}]")
-        return self.expect(r"value=\[(.*)\]").group(1)
-
 
 @contextlib.contextmanager
 def playing(terminal):
@@ -129,6 +131,16 @@ def is_alive(pid):
             return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def command_line(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read()
 
 
 def with_word(word):
@@ -333,6 +345,149 @@ def typed_ahead(wrap):
         return shell.expect(r"ahead=\[(.*)\]").group(1)
 
 
+SHELLS = {
+    "bash": "bash --norc --noprofile --noediting -i",
+    "dash": "dash -i",
+    "zsh": "zsh -f -i +Z",
+    "fish": "fish --no-config -i",
+}
+
+
+def status_of(shell, name):
+    """fish has another word for it."""
+    return shell.value("$status" if name == "fish" else "$?")
+
+
+def play_jobs(shell, name, wrap):
+    """A command that is suspended, continued, and one that is interrupted."""
+    shell.line(f"{wrap}sh -c 'echo rea''dy; sleep 0.5; echo finished; exit 6'")
+    shell.expect("ready")
+    shell.press("\x1a")
+    time.sleep(0.8)
+    is_quiet = "finished" not in shell.text
+    shell.line("fg")
+    shell.expect("finished")
+    seen = [is_quiet, status_of(shell, name)]
+    shell.line(f"{wrap}sh -c 'echo rea''dy; exec sleep 30'")
+    shell.expect("ready")
+    shell.press("\x03")
+    return seen + [status_of(shell, name)]
+
+
+def inner(name, wrap):
+    """This shell in the sandbox, with jobs of its own; it can be left, and the one outside goes on."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}{SHELLS[name]}")
+        time.sleep(0.5)
+        seen = play_jobs(shell, name, "")
+        shell.line("exit 9")
+        time.sleep(0.3)
+        return seen + [shell.value("$?")]
+
+
+def outer(name, wrap):
+    """This shell starts the sandbox as a job."""
+    with playing(Terminal(*SHELLS[name].split())) as shell:
+        shell.line("stty -echo; echo beg''in")
+        shell.expect("begin")
+        return play_jobs(shell, name, wrap)
+
+
+def suspend_shell(wrap):
+    """An interactive shell is suspended by its own command, and continued by the one outside."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}{SHELLS['bash']}")
+        shell.line("PS1='INNER> '")
+        shell.expect("INNER> ")
+        shell.line("suspend")
+        shell.expect("Stopped")
+        outside = shell.value("$?")
+        shell.line("fg")
+        time.sleep(0.3)
+        shell.line("sh -c 'read x; echo \"read <$x>\"'")
+        time.sleep(0.2)
+        shell.line("words")
+        shell.expect("read <words>")
+        shell.line("exit 9")
+        return outside, shell.value("$?")
+
+
+def front_again(wrap):
+    """bg, then fg while it runs: then it may read the terminal, and keys reach it."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.8; read x; echo \"read <$x>\"; exec sleep 30'")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("Stopped")
+        shell.line("bg")
+        time.sleep(0.2)
+        shell.line("fg")
+        time.sleep(1.0)
+        shell.line("words")
+        shell.expect("read <words>")
+        shell.press("\x03")
+        return shell.value("$?")
+
+
+def alone(wrap):
+    """On a terminal without a shell that could continue it, Ctrl-Z stops nothing."""
+    with playing(Terminal("sh", "-c", f"exec {wrap}sh -c 'echo ready; sleep 0.4; echo finished; exit 5'")) as terminal:
+        terminal.expect("ready")
+        terminal.press("\x1a")
+        terminal.expect("finished")
+        return terminal.wait()
+
+
+def pipeline(wrap):
+    """The other commands of a pipeline keep the terminal: a pager reads its keys there; and the job stops and goes on as a whole."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.5; echo last' | sh -c 'read x; echo \"$x\"; read y </dev/tty; echo \"key <$y>\"; cat'")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("Stopped")
+        shell.line("fg")
+        time.sleep(0.2)
+        shell.line("words")
+        shell.expect("key <words>")
+        shell.expect("last")
+        return shell.value("$?")
+
+
+def front_of_pipeline(wrap):
+    """The same from the other side: the sandbox reads keys, its input is a pipe."""
+    with playing(Shell()) as shell:
+        shell.line(f"echo ready | {wrap}sh -c 'cat; read y </dev/tty; echo \"key <$y>\"; exec sleep 30'")
+        shell.expect("ready")
+        time.sleep(0.2)
+        shell.line("words")
+        shell.expect("key <words>")
+        shell.press("\x03")
+        return shell.value("$?")
+
+
+def suspend_script(wrap):
+    """A script that waits for the sandbox stops with it."""
+    with playing(Shell()) as shell:
+        shell.line("cat >wait.sh <<'END'\necho ready\n" + f"{wrap}sh -c 'sleep 0.6; exit 3'\necho \"then $?\"\nEND")
+        shell.line("sh wait.sh")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("Stopped")
+        shell.line("fg")
+        return shell.expect(r"then (\d+)").group(1), shell.value("$?")
+
+
+def killed(wrap):
+    """The shell goes on after a kill -9 of what it started, which left the terminal raw."""
+    with playing(Shell()) as shell:
+        shell.line(f"{wrap}sh -c 'stty raw -echo; echo ready; exec sleep 30'")
+        shell.expect("ready")
+        time.sleep(0.2)
+        job = next(child for child in children(shell.pid) if b"sleep" in command_line(child) or b"run" in command_line(child))
+        os.kill(job, signal.SIGKILL)
+        return shell.value("$?"), shell.value("$(stty | grep -c raw)")
+
+
 COMPARED = [
     # scenario, expected from both
     (interrupt_alone, True),
@@ -349,7 +504,17 @@ COMPARED = [
     (shell_inside, ("130", "9", "130")),
     (output, True),
     (typed_ahead, "yes"),
+    (suspend_shell, ("147", "9")),
+    (front_again, "130"),
+    (alone, 5),
+    (pipeline, "0"),
+    (front_of_pipeline, "130"),
+    (suspend_script, ("3", "0")),
+    (killed, ("137", "0")),
 ]
+for name in filter(shutil.which, SHELLS):
+    after = "0" if name == "fish" else "6"  # fish's fg has a status of its own
+    COMPARED += [(functools.partial(inner, name), [True, after, "130", "9"]), (functools.partial(outer, name), [True, after, "130"])]
 
 
 # Where berm does better than the bare command: scenario, bare, inside.
@@ -382,6 +547,25 @@ def hangup():
             assert survivors, "nohup did not help"
 
 
+def hangup_of_a_job():
+    """The same where a shell started it, which does not pass the hangup on."""
+    word = f"295.{os.getpid():07d}"
+    with playing(Shell()) as shell:
+        shell.line(f"{INSIDE}sh -c 'trap \"\" HUP TERM; echo ready; sleep {word}; sleep {word}'")
+        shell.expect("ready")
+        assert with_word(word), "the command is not there"
+        os.kill(shell.pid, signal.SIGKILL)
+        os.close(shell.master)
+        end = time.monotonic() + LIMIT
+        while with_word(word) and time.monotonic() < end:
+            time.sleep(0.1)
+        left = with_word(word)
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        assert not left, "survived the end of its terminal"
+
+
 def early():
     """Ctrl-C at any moment of the launch is not lost."""
     seen = set()
@@ -404,6 +588,12 @@ def play(scenario, *arguments):
         return repr(problem)
 
 
+def name_of(scenario):
+    if isinstance(scenario, functools.partial):
+        return f"{scenario.func.__name__} {scenario.args[0]}"
+    return scenario.__name__
+
+
 def main():
     failures = 0
 
@@ -414,13 +604,13 @@ def main():
 
     with concurrent.futures.ProcessPoolExecutor(WORKERS) as pool:
         played = []
-        alone = [(scenario, pool.submit(play, scenario)) for scenario in (hangup, early)]
+        alone = [(scenario, pool.submit(play, scenario)) for scenario in (hangup, hangup_of_a_job, early)]
         for scenario, bare, inside in [(s, e, e) for s, e in COMPARED] + IMPROVED:
             played.append((scenario, "bare", bare, pool.submit(play, scenario, BARE)))
             played.append((scenario, "inside", inside, pool.submit(play, scenario, INSIDE)))
         for scenario, place, wanted, future in played:
             if future.result() != wanted:
-                tell(scenario.__name__, f"{place}: wanted {wanted!r}, got {future.result()!r}")
+                tell(name_of(scenario), f"{place}: wanted {wanted!r}, got {future.result()!r}")
         for scenario, future in alone:
             if future.result():
                 tell(scenario.__name__, future.result())
