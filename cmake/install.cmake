@@ -33,3 +33,19 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
 	# Not into /etc: whether a profile is loaded is the administrator's decision. The file says how.
 	install(FILES packaging/apparmor/berm DESTINATION "${CMAKE_INSTALL_DATADIR}/berm/apparmor")
 endif()
+
+# berm-sh and the shims are the program itself under other names; they say so by links that hold wherever the tree lies.
+if(TARGET berm AND NOT BERM_FUZZ)
+	file(RELATIVE_PATH shim_target
+		"${CMAKE_INSTALL_FULL_LIBEXECDIR}/berm/shims" "${CMAKE_INSTALL_FULL_BINDIR}/berm")
+	set(links "${CMAKE_CURRENT_BINARY_DIR}/links")
+	file(MAKE_DIRECTORY "${links}" "${CMAKE_CURRENT_BINARY_DIR}/shims")
+	file(CREATE_LINK berm "${links}/berm-sh" SYMBOLIC)
+	file(CREATE_LINK berm "${CMAKE_CURRENT_BINARY_DIR}/berm-sh" SYMBOLIC)
+	install(FILES "${links}/berm-sh" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+	foreach(shell IN ITEMS bash zsh sh dash fish)
+		file(CREATE_LINK "${shim_target}" "${links}/${shell}" SYMBOLIC)
+		file(CREATE_LINK ../berm "${CMAKE_CURRENT_BINARY_DIR}/shims/${shell}" SYMBOLIC)
+		install(FILES "${links}/${shell}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/berm/shims")
+	endforeach()
+endif()

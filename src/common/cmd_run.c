@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm run` and `berm -c`: policy → plan → backend. Whatever goes wrong before the command starts is told here, exit 125. */
+/* `berm run` and `berm -c`, and what every other way of running a command comes to: policy → plan → backend. Whatever goes wrong before the command starts is told here, exit 125. */
 #include "common/commands.h"
 
 #include <errno.h>
@@ -102,7 +102,16 @@ static void say_git_refused(void)
 	report_error(&err);
 }
 
-static int run(struct session *session, char *const *command)
+/* Where nothing may be widened the command must also not find itself in another directory than its caller's. */
+static int refuse_moving(const struct session *session, struct error *err)
+{
+	if (!session->is_narrowing || session->plan.context.working_directory)
+		return 0;
+	error_set(err, "the policy hides the current directory");
+	return error_hint(err, "berm plan says what is visible");
+}
+
+int run_command(struct session *session, char *const *command)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	struct error err = { 0 };
@@ -118,6 +127,8 @@ static int run(struct session *session, char *const *command)
 		return report_error(&err);
 	if (open_plan(session, &request, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
+	if (refuse_moving(session, &err) < 0 || (session->opened && session->opened(session, &err) < 0))
+		return report_error(&err);
 	if (session->options.is_dry_run) {
 		if (plan_scan(&session->plan, &err) < 0)
 			return report_error(&err);
@@ -157,7 +168,7 @@ int cmd_run(int argc, char **argv)
 	}
 	if (!session.options.is_dry_run)
 		session.words = session_words(&session.arena, argv, rest, NULL);
-	status = run(&session, argv + rest);
+	status = run_command(&session, argv + rest);
 	session_close(&session);
 	return status;
 }
@@ -179,7 +190,7 @@ int cmd_shell_string(int argc, char **argv)
 	command[1] = arena_copy(&session.arena, "-c");
 	memcpy(command + 2, argv + 1, (size_t)(argc - 1) * sizeof *command);
 	session.words = arena_alloc(&session.arena, sizeof *session.words); /* no options */
-	status = run(&session, command);
+	status = run_command(&session, command);
 	session_close(&session);
 	return status;
 }

@@ -12,6 +12,9 @@
 
 int cmd_run(int argc, char **argv);
 int cmd_shell_string(int argc, char **argv); /* berm -c STRING */
+int cmd_berm_shell(int argc, char **argv); /* the program named berm-sh */
+int cmd_shim(int argc, char **argv); /* the program named as a shell */
+int cmd_shell(int argc, char **argv); /* berm shell */
 int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_policies(int argc, char **argv);
@@ -20,6 +23,10 @@ int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
 int cmd_completions(int argc, char **argv);
 int cmd_version(int argc, char **argv);
+
+/* cmd_run.c: the session's options are parsed; its exit status. */
+struct session;
+int run_command(struct session *session, char *const *command);
 
 /* cmd_words.c: a subcommand with at most one word beside its options, in any order. *word is NULL if there is none. */
 int words_parse(struct arena *arena, enum command command, int argc, char **argv, struct options *options, const char **word,

@@ -168,7 +168,7 @@ static int detect_user(struct arena *arena, struct context *context, struct erro
 /* The variable if it is absolute (the specification ignores others), else below the home. */
 static int detect_config(struct arena *arena, struct context *context, struct error *err)
 {
-	const char *value = getenv("XDG_CONFIG_HOME");
+	const char *value = context->is_narrowing ? NULL : getenv("XDG_CONFIG_HOME");
 	const char *base = value && value[0] == '/' ? value : path_join(arena, context->home, ".config");
 	return path_resolve(context->fs, arena, path_absolute(arena, "/", path_join(arena, base, "berm")),
 			    &context->config_directory, NULL, NULL, err);
@@ -178,7 +178,7 @@ static int detect_config(struct arena *arena, struct context *context, struct er
  * ancestors are the user's business, and so is the whole path to the configuration (dotfiles are often linked). */
 static int detect_state(struct arena *arena, struct context *context, struct error *err)
 {
-	const char *value = getenv("XDG_STATE_HOME");
+	const char *value = context->is_narrowing ? NULL : getenv("XDG_STATE_HOME");
 	const char *base = value && value[0] == '/' ? value : path_join(arena, context->home, ".local/state");
 	if (path_resolve(context->fs, arena, path_absolute(arena, "/", base), &base, NULL, NULL, err) < 0)
 		return -1;
@@ -224,16 +224,47 @@ const char *context_find_project(struct arena *arena, const struct context *cont
 	return context->working_directory;
 }
 
+const char *const context_workspace_variables[] = { "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", NULL };
+
+/* The host's workspace pins the project: a command that made its host change into another directory does not get that one. The
+ * deeper of the two is taken, so that the variable, which somebody else may have set, never makes more writable than the working
+ * directory does. */
+static int pin_project(struct arena *arena, struct context *context, const char *variable, const char *value, struct error *err)
+{
+	struct file_info info;
+	const char *workspace;
+
+	if (path_resolve(context->fs, arena, path_absolute(arena, "/", value), &workspace, NULL, &info, err) < 0)
+		return -1;
+	if (info.type == FILE_DIRECTORY && path_is_within(context->project, workspace))
+		return 0;
+	if (info.type == FILE_DIRECTORY && path_is_within(context->working_directory, workspace)) {
+		context->project = workspace;
+		return 0;
+	}
+	error_set(err, "%s is outside of the workspace that %s names: %s", context->working_directory, variable, value);
+	return error_hint(err, "cd into the workspace, or open this directory as one");
+}
+
+static int find_pinned_project(struct arena *arena, struct context *context, struct error *err)
+{
+	context->project = context_find_project(arena, context);
+	for (size_t i = 0; context->is_narrowing && context_workspace_variables[i]; i++) {
+		const char *value = getenv(context_workspace_variables[i]);
+		if (value && value[0] && pin_project(arena, context, context_workspace_variables[i], value, err) < 0)
+			return -1;
+	}
+	return context_judge_project(context, context->project, err);
+}
+
 static int detect_project(struct arena *arena, const struct context_request *request, struct context *context,
 			  struct error *err)
 {
 	struct file_info info;
 	const char *asked;
 
-	if (!request->project) {
-		context->project = context_find_project(arena, context);
-		return context_judge_project(context, context->project, err);
-	}
+	if (!request->project)
+		return find_pinned_project(arena, context, err);
 	asked = path_absolute(arena, context->working_directory, request->project);
 	if (path_resolve(context->fs, arena, asked, &context->project, NULL, &info, err) < 0)
 		return -1;
@@ -264,7 +295,8 @@ static void detect_executable(struct arena *arena, struct context *context)
 
 int context_detect(struct arena *arena, const struct context_request *request, struct context *context, struct error *err)
 {
-	*context = (struct context){ .fs = request->fs ? request->fs : filesystem_host(), .environment = environ };
+	*context = (struct context){ .fs = request->fs ? request->fs : filesystem_host(), .environment = environ,
+				      .is_narrowing = request->is_narrowing };
 #ifdef __APPLE__
 	context->os = OS_MACOS;
 #else

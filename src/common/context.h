@@ -16,6 +16,9 @@ struct context {
 	enum operating_system os;
 	uid_t uid;
 	gid_t gid;
+	/* Shims, berm-sh and git hooks: what starts them may be the project's own files (a Makefile's exports), so that no variable may
+	 * widen the plan. For making a plan only; a stored one does not carry it. */
+	bool is_narrowing;
 	const char *user; /* login name */
 	const char *home; /* canonical, from the password database: $HOME can be set by an agent */
 	const char *project; /* canonical */
@@ -30,12 +33,15 @@ struct context {
 struct context_request {
 	const char *project; /* --project, or NULL */
 	const struct filesystem *fs; /* NULL: the real one */
+	bool is_narrowing; /* see struct context */
 	bool has_no_project; /* for commands that work anywhere: context->project stays NULL */
 };
 
 /* The real machine. Project: --project, else the nearest ancestor with berm.yml or .git, else the current directory. Refuses
  * `/`, the home, its ancestors and system directories (with a hint to use --project). */
 int context_detect(struct arena *arena, const struct context_request *request, struct context *context, struct error *err);
+/* The variables in which hosts name the workspace that they work in, as they document it; ends with NULL. */
+extern const char *const context_workspace_variables[];
 /* Is this directory fit to be a project? Pure; used by context_detect and tests. */
 int context_judge_project(const struct context *context, const char *project, struct error *err);
 /* The nearest fit ancestor of the working directory with berm.yml or .git, else the working directory. */

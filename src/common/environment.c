@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/policy_value.h"
+#include "common/programs.h"
 #include "common/text.h"
 
 /* Each of these can make a program run or load something. Only a rule that spells the name out passes them. */
@@ -205,6 +206,22 @@ static const char *safe_path(struct plan *plan)
 	return result;
 }
 
+/* $SHELL may name one of berm's shims. Inside it is the shell itself: a shim has nothing to do there. */
+static const char *behind_shim(struct plan *plan, const char *shim)
+{
+	const char *name = program_shell_name(path_base_name(shim));
+	for (size_t i = 0; name && program_places[i].directory; i++) {
+		const char *path = path_join(plan->arena, program_places[i].directory, name), *canonical;
+		struct file_info info;
+		struct error ignored;
+		if (path_resolve(plan->context.fs, plan->arena, path, &canonical, NULL, &info, &ignored) == 0 &&
+		    info.type == FILE_REGULAR && strcmp(canonical, plan->context.executable) != 0 &&
+		    plan_check_path(plan, ACCESS_EXECUTE, canonical, false).is_allowed)
+			return path;
+	}
+	return "/bin/sh";
+}
+
 /* The caller's shell if it is passed and can be seen inside. */
 static const char *safe_shell(struct plan *plan)
 {
@@ -217,6 +234,8 @@ static const char *safe_shell(struct plan *plan)
 	    path_resolve(plan->context.fs, plan->arena, path_absolute(plan->arena, "/", passed->value), &canonical, NULL, &info,
 			 &ignored) < 0)
 		return "/bin/sh";
+	if (plan->context.executable && strcmp(canonical, plan->context.executable) == 0)
+		return behind_shim(plan, passed->value);
 	if (info.type != FILE_REGULAR || !plan_check_path(plan, ACCESS_EXECUTE, canonical, false).is_allowed)
 		return "/bin/sh";
 	return passed->value;
@@ -241,6 +260,8 @@ static void put_own(struct plan *plan)
 	put(plan, "PATH", safe_path(plan), NULL);
 	put(plan, "PWD", context->working_directory ? context->working_directory : context->project, NULL);
 	put(plan, "BERM", "1", NULL);
+	if (!is_macos)
+		put(plan, "BERM_SUMMARY", PLAN_SUMMARY, NULL);
 }
 
 static int compare_variables(const void *left, const void *right)
@@ -252,6 +273,12 @@ static void sort(struct plan *plan)
 {
 	if (plan->environment.count > 0)
 		qsort(plan->environment.items, plan->environment.count, sizeof *plan->environment.items, compare_variables);
+}
+
+void plan_add_variable(struct plan *plan, const char *name, const char *value)
+{
+	put(plan, name, value, NULL);
+	sort(plan);
 }
 
 void environment_restore(struct plan *plan, const struct plan_variables *own)

@@ -6,6 +6,8 @@
 #include "common/backend.h"
 #include "common/commands.h"
 #include "common/descriptors.h"
+#include "common/filesystem.h"
+#include "common/programs.h"
 #include "common/subcommands.h"
 #include "common/text.h"
 #include "version.h"
@@ -32,9 +34,16 @@ static const struct subcommand_word shell_words[] = {
 	{ 0 },
 };
 
+static const struct subcommand_word shell_names[] = {
+	{ "bash", COMMAND_SHELL, OPERAND_NONE }, { "zsh", COMMAND_SHELL, OPERAND_NONE },  { "sh", COMMAND_SHELL, OPERAND_NONE },
+	{ "dash", COMMAND_SHELL, OPERAND_NONE }, { "fish", COMMAND_SHELL, OPERAND_NONE }, { 0 },
+};
+
 const struct subcommand subcommand_table[] = {
 	{ "run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox", .options = COMMAND_RUN,
 	  .operand = OPERAND_COMMAND },
+	{ "shell", cmd_shell, "shell [options] [SHELL]", "an interactive shell in the sandbox", .options = COMMAND_SHELL,
+	  .words = shell_names },
 	{ "-c", cmd_shell_string, "-c STRING", "run a shell command line in the sandbox", .options = 0 },
 	{ "plan", cmd_plan, "plan", "what the policy means here; runs nothing", .options = COMMAND_PLAN },
 	{ "check", cmd_check, "check read|write|... X", "one question, answered with the rule", .options = COMMAND_CHECK,
@@ -108,11 +117,23 @@ static int flush(int status)
 	return status ? status : EXIT_REFUSED;
 }
 
+/* The names that berm goes by when it stands for a shell. The name says which shell is meant, never where anything lies. */
+static int (*named(const char *program))(int, char **)
+{
+	const char *base = path_base_name(program);
+	if (strcmp(base, "berm-sh") == 0 || strcmp(base, "-berm-sh") == 0)
+		return cmd_berm_shell;
+	return program_shell_name(base) ? cmd_shim : NULL;
+}
+
 int main(int argc, char **argv)
 {
+	int (*shell)(int, char **) = argc > 0 ? named(argv[0]) : NULL;
 	struct error err = { 0 };
 	if (descriptors_secure_stdio(&err) < 0)
 		return report_error(&err);
+	if (shell)
+		return shell(argc, argv);
 	if (argc < 2) {
 		struct text out = { 0 };
 		add_usage(&out);

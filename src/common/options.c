@@ -47,7 +47,7 @@ struct option_row {
 	const char *help;
 };
 
-enum { POLICY_COMMANDS = COMMAND_RUN | COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE_PATH };
+enum { POLICY_COMMANDS = COMMAND_RUN | COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE_PATH | COMMAND_SHELL };
 
 static const struct option_row option_table[] = {
 	{ OPTION_PROJECT, "project", 0, "DIR", POLICY_COMMANDS, "the project (default: nearest berm.yml or .git)" },
@@ -61,7 +61,7 @@ static const struct option_row option_table[] = {
 	{ OPTION_STRICT, "strict", 0, NULL, POLICY_COMMANDS, "files.guard: strict" },
 	{ OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "GUARANTEE", POLICY_COMMANDS,
 	  "run although this guarantee is weaker here" },
-	{ OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN, "keep this open file descriptor" },
+	{ OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN | COMMAND_SHELL, "keep this open file descriptor" },
 	{ OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing" },
 	{ OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs" },
 	{ OPTION_FORMAT, "format", 0, "text|json|sbpl", COMMAND_PLAN, "as text, JSON or a macOS profile" },

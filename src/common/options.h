@@ -22,6 +22,8 @@ enum command {
 	COMMAND_INIT = 1 << 6,
 	COMMAND_STATE = 1 << 7, /* list and reset */
 	COMMAND_STATE_PATH = 1 << 8, /* path: depends on the policy */
+	COMMAND_SHELL = 1 << 20,
+	COMMAND_HOOKS = 1 << 21,
 };
 
 enum { OPTIONS_PASS_FD_MAX = 64 };

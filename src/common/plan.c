@@ -121,6 +121,7 @@ int plan_resolve(struct arena *arena, const struct policy *policy, const struct 
 	build_state(&builder);
 	build_environment(&builder);
 	build_git_user(&builder);
+	build_summary(&builder);
 	note_ignored(&builder);
 	return diagnostics->count > before ? -1 : 0;
 }

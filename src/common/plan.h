@@ -111,6 +111,7 @@ struct plan_document {
 #define PLAN_GIT_EXCLUDES PLAN_DOCUMENTS "/git-excludes"
 #define PLAN_GIT_CONFIG PLAN_DOCUMENTS "/gitconfig"
 #define PLAN_GIT_EVENTS PLAN_DOCUMENTS "/git-events" /* a socket, where plan_locks_git_config */
+#define PLAN_SUMMARY PLAN_DOCUMENTS "/summary"
 
 /* Where private state of this project lives; chosen by project and grant class, so that a run without grants cannot prepare a
  * run that has them. */
@@ -192,10 +193,13 @@ struct plan {
 
 	struct plan_git_user git_user;
 
+	const char *summary; /* the plan in plain words, for PLAN_SUMMARY */
+	/* Documents that the run itself asks for, besides those of the plan; not stored. */
 	struct plan_documents {
-		struct plan_document *items; /* filled by plan_scan */
+		struct plan_document *items;
 		size_t count;
-	} documents;
+	} added;
+	struct plan_documents documents; /* filled by plan_scan */
 
 	struct plan_notes {
 		struct plan_note *items;
@@ -227,6 +231,9 @@ struct verdict {
 struct verdict plan_check_path(const struct plan *plan, enum access access, const char *path, bool is_directory);
 struct verdict plan_check_connect(const struct plan *plan, const char *host, uint16_t port);
 struct verdict plan_check_variable(const struct plan *plan, const char *name);
+
+/* environment.c: one more variable of berm's own, in a plan that is made already. */
+void plan_add_variable(struct plan *plan, const char *name, const char *value);
 
 /* plan_state.c: the name of a project's directory in the state directory. */
 const char *plan_project_key(struct arena *arena, const char *project);

@@ -95,6 +95,8 @@ void environment_add_git(struct plan *plan);
 void build_git_user(struct builder *builder);
 /* plan_documents.c: after the scan. */
 void plan_add_documents(struct plan *plan);
+/* plan_summary.c */
+void build_summary(struct builder *builder);
 /* plan_state.c */
 void build_state(struct builder *builder);
 

@@ -335,6 +335,7 @@ static void modes(struct codec *codec, struct plan *plan)
 		plan->required[i] = (enum level)choice(codec, plan->required[i], LEVEL_ENFORCED);
 		boolean(codec, &plan->accepted_weaker[i]);
 	}
+	string(codec, &plan->summary);
 }
 
 static void blob(struct codec *codec, struct plan_stored *stored)

@@ -130,6 +130,10 @@ static void add_git_config(struct plan *plan)
 
 void plan_add_documents(struct plan *plan)
 {
+	if (plan->summary)
+		*arena_push(plan->arena, &plan->documents) = (struct plan_document){ PLAN_SUMMARY, plan->summary };
+	for (size_t i = 0; i < plan->added.count; i++)
+		*arena_push(plan->arena, &plan->documents) = plan->added.items[i];
 	add_excludes(plan);
 	add_git_config(plan);
 }

@@ -26,13 +26,20 @@ const char *context_variable(const struct context *context, const char *name)
 }
 
 /* The directory that a name stands for, or NULL. A relative value cannot be meant: it would depend on where berm was started. */
-static const char *variable_directory(const struct plan *plan, const char *name, bool is_default)
+static const char *variable_directory(const struct plan *plan, const char *name, bool is_pattern, bool is_default)
 {
 	const char *value = context_variable(&plan->context, name);
 	if (strcmp(name, "HOME") == 0)
 		return plan->context.home;
 	if (value && value[0] != '/')
 		value = NULL;
+	/* A grant of a caller who may not widen is not theirs to aim. Patterns go on to count at both places. */
+	if (plan->context.is_narrowing && !is_pattern) {
+		is_default = true;
+		value = strcmp(name, "XDG_RUNTIME_DIR") == 0 ? arena_printf(plan->arena, "/run/user/%lu",
+									    (unsigned long)plan->context.uid)
+							     : NULL;
+	}
 	for (size_t i = 0; i < sizeof home_directories / sizeof home_directories[0]; i++)
 		if (strcmp(name, home_directories[i].name) == 0 && (is_default || !value))
 			return path_join(plan->arena, plan->context.home, home_directories[i].below_home);
@@ -48,7 +55,7 @@ const char *build_expand(const struct plan *plan, const char *text, bool is_patt
 		return text;
 	if (text[0] == '$')
 		name = arena_copy_n(plan->arena, text + 1, length - 1);
-	directory = variable_directory(plan, name, is_default);
+	directory = variable_directory(plan, name, is_pattern, is_default);
 	if (!directory) {
 		*unset = name;
 		return NULL;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "common/text.h"
+
 static void push_pattern(struct builder *builder, struct plan_patterns *patterns, const struct pattern *pattern,
 			 const struct rule *rule)
 {
@@ -88,6 +90,10 @@ static void add_patterns(struct builder *builder, struct plan_patterns *patterns
 {
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->items[i];
+		/* Exceptions of a caller who may not widen are not theirs to aim. */
+		if (builder->plan->context.is_narrowing && !is_both && rule->text[0] == '$' &&
+		    !text_starts_with(rule->text, "$HOME/"))
+			continue;
 		if (add_expanded(builder, patterns, rule, false) && is_both && rule->text[0] == '$')
 			add_expanded(builder, patterns, rule, true);
 	}

@@ -143,6 +143,7 @@ struct policy_request {
 	const char *explicit_file; /* --policy=FILE: stands in for the project's file and is the user's own word; or NULL */
 	const struct policy *command_line; /* options as a policy of LAYER_COMMAND_LINE, or NULL */
 	bool is_narrowing; /* shims and hooks: the command line and --policy may only narrow, whatever the user's file says */
+	const char *piece; /* a built-in piece that is merged in addition to what the files say, or NULL */
 	/* Reads a whole file into the arena; 0, or -1 with err (ENOENT in err->number if it is absent). May be NULL. */
 	int (*read)(void *self, struct arena *arena, const char *path, char **text, size_t *length, struct error *err);
 	void *self;

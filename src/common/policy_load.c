@@ -258,22 +258,30 @@ static int complain_piece(struct loader *loader, const struct source *from, cons
 	return complain(loader, from, rule, hint, arena_printf(loader->arena, "`use`: no built-in piece `%s`", rule->text));
 }
 
+static int load_piece(struct loader *loader, const char *name)
+{
+	struct source piece = { 0 };
+
+	if (read_built_in(loader, name, LAYER_BASE, &piece) < 0)
+		return -1;
+	policy_merge(loader->arena, loader->policy, &piece.policy, false);
+	note_source(loader, &piece, true);
+	return 0;
+}
+
 static int load_pieces(struct loader *loader, const struct source *from)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < from->policy.use.count; i++) {
 		const struct rule *rule = &from->policy.use.items[i];
-		struct source piece = { 0 };
 
 		if (!is_piece(rule->text)) {
 			status = complain_piece(loader, from, rule);
 			continue;
 		}
-		if (read_built_in(loader, rule->text, LAYER_BASE, &piece) < 0)
+		if (load_piece(loader, rule->text) < 0)
 			return -1;
-		policy_merge(loader->arena, loader->policy, &piece.policy, false);
-		note_source(loader, &piece, true);
 	}
 	return status;
 }
@@ -362,6 +370,8 @@ static int load_bottom(struct loader *loader, const struct source *user, const s
 			.is_set = true,
 			.rule = { .key = "extends", .text = "default", .origin.source = "built-in", .layer = LAYER_BASE }
 		};
+	if (loader->request->piece && load_piece(loader, loader->request->piece) < 0)
+		return -1;
 	if (load_pieces(loader, user) < 0)
 		status = -1;
 	if (is_trusted && load_pieces(loader, project) < 0)

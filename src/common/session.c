@@ -3,6 +3,7 @@
 #include "common/session.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/policy_file.h"
@@ -25,7 +26,9 @@ static void note_content(struct session *session, const char *path)
 static int open_context(struct session *session, struct error *err)
 {
 	const struct options *options = &session->options;
-	struct context_request request = { .project = options->project, .fs = recorder(session) };
+	struct context_request request = { .project = options->project,
+					   .fs = recorder(session),
+					   .is_narrowing = session->is_narrowing };
 	char *text;
 	size_t length;
 
@@ -100,13 +103,40 @@ static const char *user_file(struct session *session)
 	return session->options.context_file ? NULL : existing(session, session->context.config_directory);
 }
 
+/* XDG_CONFIG_HOME counts for nothing where the caller may only narrow. A policy that lies there all the same could be the user's, with
+ * denials that they count on: it is not passed over in silence. */
+static int refuse_moved_policy(struct session *session, struct error *err)
+{
+	const struct context *context = &session->context;
+	const char *value = getenv("XDG_CONFIG_HOME"), *moved, *usual = NULL, *path;
+
+	if (!session->is_narrowing || !value || value[0] != '/')
+		return 0;
+	path = path_absolute(&session->arena, "/", path_join(&session->arena, value, "berm/berm.yml"));
+	if (path_resolve(context->fs, &session->arena, path, &moved, NULL, NULL, err) < 0)
+		return -1;
+	if (!existing(session, path_parent(&session->arena, moved)))
+		return 0;
+	path = existing(session, context->config_directory);
+	if (path && path_resolve(context->fs, &session->arena, path, &usual, NULL, NULL, err) < 0)
+		return -1;
+	if (usual && strcmp(moved, usual) == 0)
+		return 0;
+	error_set(err, "XDG_CONFIG_HOME names a policy, %s, but shims and hooks take the user's from ~/.config/berm only", moved);
+	return error_hint(err, "if it is yours: ln -s %s ~/.config/berm", path_parent(&session->arena, moved));
+}
+
 int session_load(struct session *session, struct error *err)
 {
 	const struct options *options = &session->options;
-	struct policy_request request = { .read = read_policy, .self = session, .command_line = &options->command_line };
+	struct policy_request request = { .read = read_policy,
+					  .self = session,
+					  .command_line = &options->command_line,
+					  .is_narrowing = session->is_narrowing,
+					  .piece = session->piece };
 
 	session->diagnostics.arena = &session->arena;
-	if (open_context(session, err) < 0)
+	if (open_context(session, err) < 0 || refuse_moved_policy(session, err) < 0)
 		return -1;
 	request.home = session->context.home;
 	request.user_file = user_file(session);
@@ -164,6 +194,22 @@ char *const *session_words(struct arena *arena, char **argv, int rest, const cha
 	if (count > 0 && strcmp(words[count - 1], "--") == 0)
 		words[--count] = NULL;
 	return words;
+}
+
+char *const *session_narrow_words(struct arena *arena, const char *piece)
+{
+	struct {
+		char **items;
+		size_t count;
+	} words = { 0 };
+	*arena_push(arena, &words) = arena_printf(arena, "\nnarrow %s", piece ? piece : "");
+	for (size_t i = 0; context_workspace_variables[i]; i++) {
+		const char *value = getenv(context_workspace_variables[i]);
+		if (value && value[0])
+			*arena_push(arena, &words) = arena_printf(arena, "%s=%s", context_workspace_variables[i], value);
+	}
+	*arena_push(arena, &words) = NULL;
+	return words.items;
 }
 
 bool session_restore(struct session *session)

@@ -34,12 +34,19 @@ struct session {
 	struct plan_key key;
 	struct plan_loaded loaded;
 	struct facts facts;
+	bool is_narrowing; /* shims, berm-sh, hooks: neither options nor variables of the caller widen anything */
+	const char *piece; /* a built-in piece that is merged in addition, or NULL */
+	/* Called when the plan is there and before anything runs, with `self`; -1 with err refuses the run. May be NULL. */
+	int (*opened)(struct session *session, struct error *err);
+	void *self;
 	bool ignores_trust; /* `berm trust` asks what the file would open, whatever is recorded */
 };
 
 /* The options among argv[1..rest-1] as they were written, for `words`: without the `--` that ends them, and without `omitted` (or
  * NULL). */
 char *const *session_words(struct arena *arena, char **argv, int rest, const char *omitted);
+/* The same for a caller who may only narrow: all that its plan depends on besides what every key holds. */
+char *const *session_narrow_words(struct arena *arena, const char *piece);
 /* From the stored plan: context and plan, no policy. False (with loaded.reason) if there is none that is still true. */
 bool session_restore(struct session *session);
 /* Stores the plan that session_open made, with what the backend prepared. */

@@ -25,6 +25,7 @@ TEST all_expected_ones_are_there(void)
 		{ "default", BUILTIN_BASE },
 		{ "strict", BUILTIN_BASE },
 		{ "git", BUILTIN_PIECE },
+		{ "git-hook", BUILTIN_PIECE },
 		{ "node", BUILTIN_PIECE },
 		{ "python", BUILTIN_PIECE },
 		{ "rust", BUILTIN_PIECE },

@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# For scripts whose programs take the home from the password database whatever the environment says. Sourced before lib.sh: the script
+# starts again in a mount namespace of its own, where /etc/passwd is another file. After lib.sh, `move_home` makes $scratch/home the
+# user's home; nobody's real state is touched.
+if [ -z "${BERM_HOME_PASSWD:-}" ]; then
+	options=(--mount)
+	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
+	if ! unshare "${options[@]}" true; then
+		echo "a mount namespace of its own is needed"
+		exit 77
+	fi
+	BERM_HOME_PASSWD=$(mktemp) || exit 1
+	export BERM_HOME_PASSWD
+	cat /etc/passwd >"$BERM_HOME_PASSWD"
+	chmod 644 "$BERM_HOME_PASSWD"
+	# shellcheck disable=SC2016 # for the inner shell
+	exec unshare "${options[@]}" bash -c 'mount --bind "$BERM_HOME_PASSWD" /etc/passwd && rm "$BERM_HOME_PASSWD" &&
+		exec setpriv --inh-caps=-all --ambient-caps=-all bash "$@"' bash "$0" "$@"
+fi
+
+move_home() {
+	home=$scratch/home
+	mkdir -p "$home"
+	if ! getent passwd "$(id -u)" | grep -qxFf /etc/passwd; then
+		echo "this user is not in /etc/passwd"
+		exit 77
+	fi
+	awk -F: -v OFS=: -v uid="$(id -u)" -v home="$home" '$3 == uid { $6 = home } { print }' /etc/passwd >"$scratch/passwd.new"
+	cat "$scratch/passwd.new" >/etc/passwd
+	unset XDG_STATE_HOME XDG_CONFIG_HOME
+	export HOME=$home
+}
