@@ -143,7 +143,7 @@ static int close_report(struct session *session, struct report *report, int stat
 
 static int run_string(struct session *session, char *string)
 {
-	struct report report = { .read_end = -1, .write_end = -1 };
+	struct report *report = arena_alloc(&session->arena, sizeof *report);
 	struct error err = { 0 };
 	const char *shell = string_shell(&session->arena, &err);
 	char dash_c[] = "-c", *arguments[] = { dash_c, string }, **command;
@@ -154,13 +154,13 @@ static int run_string(struct session *session, char *string)
 	if (program_is_inside())
 		return execute_here(command);
 	narrow(session);
-	report.string = &command[2];
-	prefix_parse(&session->arena, string, &report.prefix);
-	if (report.prefix.file) {
-		session->self = &report;
+	*report = (struct report){ .string = &command[2], .read_end = -1, .write_end = -1 };
+	prefix_parse(&session->arena, string, &report->prefix);
+	if (report->prefix.file) {
+		session->self = report;
 		session->opened = open_report;
 	}
-	return close_report(session, &report, run_command(session, command));
+	return close_report(session, report, run_command(session, command));
 }
 
 int cmd_berm_shell(int argc, char **argv)

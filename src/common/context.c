@@ -295,8 +295,9 @@ static void detect_executable(struct arena *arena, struct context *context)
 
 int context_detect(struct arena *arena, const struct context_request *request, struct context *context, struct error *err)
 {
-	*context = (struct context){ .fs = request->fs ? request->fs : filesystem_host(), .environment = environ,
-				      .is_narrowing = request->is_narrowing };
+	*context = (struct context){ .fs = request->fs ? request->fs : filesystem_host(),
+				     .environment = environ,
+				     .is_narrowing = request->is_narrowing };
 #ifdef __APPLE__
 	context->os = OS_MACOS;
 #else

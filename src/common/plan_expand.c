@@ -36,9 +36,9 @@ static const char *variable_directory(const struct plan *plan, const char *name,
 	/* A grant of a caller who may not widen is not theirs to aim. Patterns go on to count at both places. */
 	if (plan->context.is_narrowing && !is_pattern) {
 		is_default = true;
-		value = strcmp(name, "XDG_RUNTIME_DIR") == 0 ? arena_printf(plan->arena, "/run/user/%lu",
-									    (unsigned long)plan->context.uid)
-							     : NULL;
+		value = strcmp(name, "XDG_RUNTIME_DIR") == 0
+				? arena_printf(plan->arena, "/run/user/%lu", (unsigned long)plan->context.uid)
+				: NULL;
 	}
 	for (size_t i = 0; i < sizeof home_directories / sizeof home_directories[0]; i++)
 		if (strcmp(name, home_directories[i].name) == 0 && (is_default || !value))

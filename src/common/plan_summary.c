@@ -137,8 +137,9 @@ void build_summary(struct builder *builder)
 	const struct plan_grant *project = plan_grant_for(plan, plan->context.project);
 	struct text out = { 0 };
 
-	text_add(&out, "This runs inside berm, a sandbox. What it allows was decided outside, and nothing that runs in here can\n"
-		       "change it.\n\n");
+	text_add(&out,
+		 "This runs inside berm, a sandbox. What it allows was decided outside, and nothing that runs in here can\n"
+		 "change it.\n\n");
 	text_add(&out, "%-*s%s: %s\n", INDENT, "project", text_visible(plan->arena, plan->context.project),
 		 project && project->kind == GRANT_WRITE ? "read and write" : "not writable as a whole");
 	add_grants(&out, plan, GRANT_WRITE, "write");
@@ -149,17 +150,20 @@ void build_summary(struct builder *builder)
 	add_places(&out, plan);
 	add_network(&out, plan);
 	add_limits(&out, plan);
-	text_add(&out, "\n\"software\" and \"read\" are read-only; \"hidden\" is not readable wherever such a name lies; \"protected\"\n"
-		       "is readable and never changed. Besides /proc and a few devices, what is not named here is\n"
-		       "not there.\n\n"
-		       "\"Permission denied\", \"Read-only file system\", \"No such file or directory\" or \"Could not resolve host\"\n"
-		       "for something that should work may be this wall. There is no way around it from inside; say to the user\n"
-		       "what is needed. The user can allow it, outside of the sandbox:\n"
-		       "  berm check read PATH           which rule decides (also: write, exec, connect HOST:PORT, env NAME)\n"
-		       "  ~/.config/berm/berm.yml        files.read, files.write, files.except, network, environment.pass: for good\n"
-		       "  berm.yml in the project        the same for this project, once the user has run `berm trust`\n"
-		       "  berm run --allow-read=PATH --allow-write=PATH --allow-net=HOST:PORT -- COMMAND    for one command\n"
-		       "More: man berm, man 5 berm-policy.\n");
+	text_add(&out,
+		 "\n\"software\" and \"read\" are read-only; \"hidden\" is not readable wherever such a name lies; "
+		 "\"protected\"\n"
+		 "is readable and never changed. Besides /proc and a few devices, what is not named here is\n"
+		 "not there.\n\n"
+		 "\"Permission denied\", \"Read-only file system\", \"No such file or directory\" or \"Could not resolve "
+		 "host\"\n"
+		 "for something that should work may be this wall. There is no way around it from inside; say to the user\n"
+		 "what is needed. The user can allow it, outside of the sandbox:\n"
+		 "  berm check read PATH           which rule decides (also: write, exec, connect HOST:PORT, env NAME)\n"
+		 "  ~/.config/berm/berm.yml        files.read, files.write, files.except, network, environment.pass: for good\n"
+		 "  berm.yml in the project        the same for this project, once the user has run `berm trust`\n"
+		 "  berm run --allow-read=PATH --allow-write=PATH --allow-net=HOST:PORT -- COMMAND    for one command\n"
+		 "More: man berm, man 5 berm-policy.\n");
 	plan->summary = arena_copy(plan->arena, out.data);
 	text_free(&out);
 }

@@ -109,8 +109,8 @@ const char *prefix_judge(const struct plan *plan, const char *bytes, size_t leng
 	if (!path_is_absolute_clean(path) || !path_is_within(path, context->project))
 		return NULL;
 	/* Through a symlink it would be another directory by the time the host goes there. */
-	if (path_resolve(context->fs, plan->arena, path, &canonical, NULL, &info, &ignored) < 0 || info.type != FILE_DIRECTORY ||
-	    strcmp(canonical, path) != 0)
+	if (path_resolve(context->fs, plan->arena, path, &canonical, NULL, &info, &ignored) < 0 ||
+	    info.type != FILE_DIRECTORY || strcmp(canonical, path) != 0)
 		return NULL;
 	return path;
 }
@@ -127,7 +127,8 @@ static int open_directory(struct arena *arena, const char *path, struct error *e
 	fd = open(canonical, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return error_errno(err, errno, "cannot open %s", path);
-	if (!(info.st_uid == getuid() && !(info.st_mode & (S_IWGRP | S_IWOTH))) && !(program_is_roots(&info) && (info.st_mode & S_ISVTX)))
+	if (!(info.st_uid == getuid() && !(info.st_mode & (S_IWGRP | S_IWOTH))) &&
+	    !(program_is_roots(&info) && (info.st_mode & S_ISVTX)))
 		return error_set(err, "%s is neither yours alone nor a /tmp", path);
 	return steal_fd(&fd);
 }

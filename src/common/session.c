@@ -122,7 +122,8 @@ static int refuse_moved_policy(struct session *session, struct error *err)
 		return -1;
 	if (usual && strcmp(moved, usual) == 0)
 		return 0;
-	error_set(err, "XDG_CONFIG_HOME names a policy, %s, but shims and hooks take the user's from ~/.config/berm only", moved);
+	error_set(err, "XDG_CONFIG_HOME names a policy, %s, but shims and hooks take the user's from ~/.config/berm only",
+		  moved);
 	return error_hint(err, "if it is yours: ln -s %s ~/.config/berm", path_parent(&session->arena, moved));
 }
 

@@ -33,8 +33,9 @@ static const char sh_text[] = "# What `berm shell` starts sh with.\n"
 			      "[ -r ~/.shrc ] && . ~/.shrc\n"
 			      "case $PS1 in '(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac\n";
 
-static const char fish_command[] = "functions -q __berm_prompt; or functions -q fish_prompt; and functions -c fish_prompt __berm_prompt\n"
-				   "function fish_prompt; echo -n '(berm) '; functions -q __berm_prompt; and __berm_prompt; end";
+static const char fish_command[] =
+	"functions -q __berm_prompt; or functions -q fish_prompt; and functions -c fish_prompt __berm_prompt\n"
+	"function fish_prompt; echo -n '(berm) '; functions -q __berm_prompt; and __berm_prompt; end";
 
 static const struct row rows[] = {
 	{ "bash", { "--rcfile", PLAN_DOCUMENTS "/bashrc", "-i" }, PLAN_DOCUMENTS "/bashrc", bash_text, NULL, NULL },

@@ -77,7 +77,7 @@ expect_output "BERM and the summary" "1 /run/berm/summary" "$shims/sh" -c 'echo 
 run "$shims/sh" -c 'cat "$BERM_SUMMARY"'
 expect_contains "the summary names the project" "$(pwd -P): read and write" "$out"
 expect_contains "and the network" "network     none" "$out"
-expect_contains "and the way out" "~/.config/berm/berm.yml" "$out"
+expect_contains "and the way out" "/.config/berm/berm.yml" "$out"
 expect_status "it cannot be written" 1 "$shims/bash" -c 'echo more >>"$BERM_SUMMARY"'
 expect_status "nor replaced" 1 "$shims/sh" -c 'rm -f "$BERM_SUMMARY"'
 mkdir -p "$home/.config/berm"
