@@ -44,6 +44,7 @@ struct machine_fact {
 	const char *name;
 	const char *value; /* of a trial: why it failed, or NULL */
 	bool is_trial;
+	bool is_for_programs; /* in the JSON only */
 	int number; /* of a trial: 0 works, else the errno; -1 could not be tried */
 	const char *fix; /* or NULL */
 };

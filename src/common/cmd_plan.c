@@ -24,43 +24,6 @@ static int print_help(void)
 	return 0;
 }
 
-static const struct {
-	const char *word, *code;
-} level_colours[] = {
-	{ "enforced", "32" }, { "strict", "32" },  { "repair", "32" },
-	{ "launch", "33" },   { "partial", "33" }, { "missing", "31" },
-};
-
-/* Headings are the lines that are not indented; levels stand in a column of their own. */
-static void print_line(const char *line, size_t length)
-{
-	enum { LEVEL_COLUMN = 15 };
-	if (length > 0 && line[0] != ' ') {
-		printf("%s%.*s", report_colour(stdout, "1"), (int)length, line);
-		printf("%s\n", report_colour(stdout, NULL));
-		return;
-	}
-	for (size_t i = 0; length > LEVEL_COLUMN && i < sizeof level_colours / sizeof level_colours[0]; i++) {
-		size_t word = strlen(level_colours[i].word);
-		if (length < LEVEL_COLUMN + word || strncmp(line + LEVEL_COLUMN, level_colours[i].word, word) != 0)
-			continue;
-		printf("%.*s%s", LEVEL_COLUMN, line, report_colour(stdout, level_colours[i].code));
-		printf("%.*s%s", (int)word, line + LEVEL_COLUMN, report_colour(stdout, NULL));
-		printf("%.*s\n", (int)(length - LEVEL_COLUMN - word), line + LEVEL_COLUMN + word);
-		return;
-	}
-	printf("%.*s\n", (int)length, line);
-}
-
-static void print_page(const char *page)
-{
-	while (*page) {
-		size_t length = strcspn(page, "\n");
-		print_line(page, length);
-		page += length + (page[length] == '\n');
-	}
-}
-
 /* The port of the proxy and the names of the run are not known here: placeholders. */
 static int show_profile(struct session *session)
 {
@@ -103,7 +66,7 @@ static int show(struct session *session)
 		fputs(out.data, stdout);
 	} else {
 		plan_print(&session->plan, is_here ? states : NULL, session->options.is_verbose, &out);
-		print_page(out.data);
+		report_page(out.data);
 	}
 	text_free(&out);
 	return 0;

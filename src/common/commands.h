@@ -21,6 +21,8 @@ int cmd_policies(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_doctor_attempts(int argc, char **argv); /* what doctor runs, bare and inside */
 int cmd_completions(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
@@ -41,5 +43,7 @@ int report_error(const struct error *err);
 int report_diagnostics(const struct diagnostics *diagnostics);
 /* Colours are for terminals without NO_COLOR. `code` is an SGR sequence such as "1" or "31"; NULL resets. */
 const char *report_colour(FILE *stream, const char *code);
+/* A page for people on stdout: headings are the lines that are not indented, levels stand in a column of their own. */
+void report_page(const char *page);
 
 #endif

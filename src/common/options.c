@@ -63,7 +63,8 @@ static const struct option_row option_table[] = {
 	  "run although this guarantee is weaker here" },
 	{ OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN | COMMAND_SHELL, "keep this open file descriptor" },
 	{ OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing" },
-	{ OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH, "for programs" },
+	{ OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH | COMMAND_DOCTOR,
+	  "for programs" },
 	{ OPTION_FORMAT, "format", 0, "text|json|sbpl", COMMAND_PLAN, "as text, JSON or a macOS profile" },
 	{ OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system" },
 	{ OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE" },
@@ -76,7 +77,7 @@ static const struct option_row option_table[] = {
 	{ OPTION_PRINT, "print", 0, NULL, COMMAND_INIT, "print the policy, write nothing" },
 	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
 	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
-	{ OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS, "say more" },
+	{ OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS | COMMAND_DOCTOR, "say more" },
 	{ OPTION_HELP, "help", 'h', NULL, ~0u, "this text" },
 };
 

@@ -24,6 +24,7 @@ enum command {
 	COMMAND_STATE_PATH = 1 << 8, /* path: depends on the policy */
 	COMMAND_SHELL = 1 << 20,
 	COMMAND_HOOKS = 1 << 21,
+	COMMAND_DOCTOR = 1 << 9,
 };
 
 enum { OPTIONS_PASS_FD_MAX = 64 };

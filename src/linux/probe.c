@@ -163,9 +163,11 @@ void backend_examine(const struct plan *plan, const char *state_directory, struc
 	struct probe_host host;
 	struct probe_trial trial;
 	char key[65];
+	const char *lacks;
 
 	probe_host_read(&host);
 	probe_trial_run(has_host_network, &trial);
+	lacks = landlock_describe(trial.landlock_abi);
 	if (state_directory && probe_cache_key(&host, has_host_network, key))
 		probe_cache_save(arena, state_directory, key, &trial);
 	judge_trial(plan, &host, &trial, states);
@@ -173,8 +175,9 @@ void backend_examine(const struct plan *plan, const char *state_directory, struc
 	add_fact(arena, machine, "kernel", arena_printf(arena, "Linux %s %s", host.release, host.machine));
 	add_fact(arena, machine, "tier", probe_trial_failure(&trial) == STAGE_NONE ? "full" : "none");
 	add_fact(arena, machine, "landlock_abi", arena_printf(arena, "%d", trial.landlock_abi));
-	add_fact(arena, machine, "landlock_lacks", landlock_describe(trial.landlock_abi));
-	add_fact(arena, machine, "security_modules", host.modules);
+	machine->items[machine->count - 1].is_for_programs = true;
+	add_fact(arena, machine, "Landlock", arena_printf(arena, "ABI %d%s%s", trial.landlock_abi, *lacks ? ": " : "", lacks));
+	add_fact(arena, machine, "modules", host.modules);
 	add_fact(arena, machine, "profile", host.profile);
 	add_fact(arena, machine, "container", host.container);
 	add_stages(plan, &host, &trial, machine);

@@ -106,8 +106,10 @@ void probe_notify_run(struct probe_trial *trial)
 	if (listener < 0)
 		listener = load(notifying, sizeof notifying / sizeof notifying[0], FLAG_LISTENER);
 	trial->number[STAGE_LISTENER] = listener >= 0 ? 0 : errno;
-	if (listener < 0)
+	if (listener < 0) {
+		trial->number[STAGE_KILLABLE] = TRIAL_UNTRIED;
 		return;
+	}
 	pid = fork();
 	if (pid == 0)
 		ask(listener);

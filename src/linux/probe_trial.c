@@ -187,7 +187,7 @@ static void try_getfd(struct probe_trial *trial)
 	pid = fork();
 	if (pid == 0) {
 		close(gate[1]);
-		_exit(read(gate[0], &byte, 1) < 0);
+		_exit(read(gate[0], &byte, 1) < 0 ? 1 : 0);
 	}
 	close(gate[0]);
 	if (pid > 0) {

@@ -135,9 +135,11 @@ static int take_tree(struct entry *entry, struct error *err)
 	if (entry->place && check_place(fd, entry->place, err) < 0)
 		return -1;
 	entry->tree = tree_clone(fd, true);
-	if (entry->tree < 0 || (entry->is_writable && tree_set(entry->tree, ATTR_NOSUID | ATTR_NODEV, true) < 0))
-		return error_errno(err, errno, "cannot mount %s", source);
-	return 0;
+	if (entry->tree >= 0 && (!entry->is_writable || tree_set(entry->tree, ATTR_NOSUID | ATTR_NODEV, true) == 0))
+		return 0;
+	error_errno(err, errno, "cannot mount %s", source);
+	err->stage = STAGE_BIND;
+	return -1;
 }
 
 static int take_trees(struct view *view, bool is_writable, struct error *err)

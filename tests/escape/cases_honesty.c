@@ -161,8 +161,56 @@ static void mount_flags(struct trial *trial)
 	expect(trial, count > 3, "only %d mounts are seen", count);
 }
 
+static void doctor_targets(struct trial *trial)
+{
+	trial_victim(trial);
+	unlink(path_of("%s/doctor", trial->world.outside));
+	make_filef("version: 1\n", 0644, "%s/berm.yml", trial->world.project);
+}
+
+/* What `doctor --json` says of one attempt, or of one guarantee: the member after its name. */
+static bool says(const char *json, const char *name, const char *member)
+{
+	char *needle = path_of("\"name\": \"%s\"", name);
+	const char *place = strstr(json, needle);
+	const char *end = place ? strchr(place, '}') : NULL;
+	const char *found = place ? strstr(place, member) : NULL;
+	return found && end && found < end;
+}
+
+/* Each claim that doctor verified by attempts of its own, attacked by this suite's attacker. */
+static void doctor_claims(struct trial *trial)
+{
+	static const struct {
+		const char *attempt;
+		const char *attack[4];
+	} rows[] = {
+		{ "write-outside", { "create", "$OUTSIDE/doctor" } },
+		{ "write-visible", { "open-write", "$READONLY/file" } },
+		{ "read-denied", { "read", ".env" } },
+		{ "plant-config", { "open-write", ".git/config" } },
+		{ "see-process", { "proc-cmdline", "$VICTIM" } },
+		{ "change-policy", { "open-write", "berm.yml" } },
+		{ "namespace", { "namespaces" } },
+		{ "keyring", { "keys" } },
+		{ "io-uring", { "uring" } },
+	};
+	static char json[sizeof trial->outcome.out];
+	trial_option(trial, "--allow-read=$READONLY");
+	BERM(trial, "doctor", "--json");
+	expect(trial, trial->outcome.exit_code == 0, "doctor ends with %d", trial->outcome.exit_code);
+	memcpy(json, trial->outcome.out, sizeof json);
+	expect(trial, !strstr(json, "disproved") && strstr(json, "\"verified\": \"held\""), "doctor did not verify its claims");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		expect(trial, says(json, rows[i].attempt, "\"outcome\": \"stopped\""), "doctor does not say that %s is stopped",
+		       rows[i].attempt);
+		contain(trial, rows[i].attack);
+	}
+}
+
 const struct escape_case cases_honesty[] = {
 	{ 55, "protected names that are absent at launch: plan says so", 0, NULL, { NULL }, NULL, says_launch, 0 },
+	{ 104, "each claim of doctor equals a probe inside", 0, doctor_targets, { NULL }, NULL, doctor_claims, 30 },
 	{ 111, "a project file that is hard-linked outside: reported", 0, NULL, { NULL }, NULL, linked_from_outside, 0 },
 	{ 148, "a walk of / sees only what the plan names", 0, NULL, { NULL }, NULL, only_named, 0 },
 	{ 149, "mount flags: read-only, nosuid, nodev", 0, NULL, { NULL }, NULL, mount_flags, 0 },
@@ -195,7 +243,6 @@ const struct open_case cases_open[] = {
 	{ 100, "security, pbpaste", "unverified", "macOS" },
 	{ 101, "docker socket as network-outbound", "unverified", "macOS" },
 	{ 102, "SBPL injection by path", "unverified", "macOS" },
-	{ 104, "each claim of doctor equals a probe inside", LATER, "there is no doctor" },
 	{ 105, "the host replaces a denied file by rename", LATER, "level launch; case 55 asserts that plan says so" },
 	{ 106, "the host creates a denied name during the run", LATER, "level launch; case 55 asserts that plan says so" },
 	{ 108, "kill -9 at any moment: the project holds nothing new", "run here", "escape-kills, 200 times" },

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes and removes the private directory that doctor works in: a project with a secret, a repository and a policy, something that is only
+ * readable, and something that is not visible at all. Locked while it is in use; what an earlier doctor that was killed left behind is removed. */
+#include "common/doctor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/filesystem.h"
+#include "common/state_remove.h"
+#include "common/text.h"
+
+static const char prefix[] = "berm-doctor.";
+
+/* Programs have to run in it. Not TMPDIR: an agent can set that. */
+static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
+
+static bool is_usable(const char *place)
+{
+	struct statvfs info;
+	return access(place, W_OK | X_OK) == 0 && statvfs(place, &info) == 0
+#ifdef ST_NOEXEC
+	       && !(info.f_flag & ST_NOEXEC)
+#endif
+		;
+}
+
+/* Ours, and no doctor holds its lock. */
+static bool is_left_over(int place, const char *name)
+{
+	autoclose int fd = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat info;
+	return fd >= 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void sweep(const char *place)
+{
+	autoclosedir DIR *stream = opendir(place);
+	struct error ignored;
+	const struct dirent *entry;
+	while (stream && (entry = readdir(stream)))
+		if (text_starts_with(entry->d_name, prefix) && is_left_over(dirfd(stream), entry->d_name))
+			state_remove(dirfd(stream), entry->d_name, place, &ignored);
+}
+
+static int write_text(const char *file, const char *text, mode_t mode, struct error *err)
+{
+	autoclose int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	size_t length = strlen(text);
+	if (fd < 0 || write(fd, text, length) != (ssize_t)length)
+		return error_errno(err, errno, "cannot write %s", file);
+	return 0;
+}
+
+static int copy_self(const char *to, struct error *err)
+{
+	autofree char *buffer = malloc(65536);
+	autoclose int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	autoclose int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
+	ssize_t count = 1;
+	if (!buffer || from < 0 || target < 0)
+		return error_errno(err, errno, "cannot copy berm to %s", to);
+	while (count > 0) {
+		count = read(from, buffer, 65536);
+		if (count < 0 || write(target, buffer, (size_t)count) != count)
+			return error_errno(err, errno, "cannot copy berm to %s", to);
+	}
+	return 0;
+}
+
+/* The tree: a name that ends with a slash is a directory; %T is the token. */
+static const struct item {
+	const char *name, *text;
+} items[] = {
+	{ "outside/", NULL },
+	{ "outside/input", "input\n" },
+	{ "readable/", NULL },
+	{ "readable/file", "file\n" },
+	{ "readable/name-bare", "" },
+	{ "readable/name-inside", "" },
+	{ "state/", NULL },
+	{ "project/", NULL },
+	{ "project/berm.yml", "version: 1\n" },
+	{ "project/.env", "%T" },
+	{ "project/.env.link-bare", "%T" },
+	{ "project/.env.link-inside", "%T" },
+	{ "project/.env.name-bare", "%T" },
+	{ "project/.env.name-inside", "%T" },
+	{ "project/.git/", NULL },
+	{ "project/.git/HEAD", "ref: refs/heads/main\n" },
+	{ "project/.git/config", "[core]\n\trepositoryformatversion = 0\n" },
+	{ "project/.git/objects/", NULL },
+	{ "project/.git/refs/", NULL },
+	{ "project/.git/hooks/", NULL },
+	{ "project/.git/hooks/pre-commit", "#!/bin/sh\n" },
+};
+
+static int fill(struct arena *arena, const char *directory, const char *token, struct error *err)
+{
+	for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+		char *name = path_join(arena, directory, items[i].name);
+		if (items[i].text) {
+			if (write_text(name, strcmp(items[i].text, "%T") == 0 ? token : items[i].text, 0644, err) < 0)
+				return -1;
+			continue;
+		}
+		name[strlen(name) - 1] = '\0';
+		if (mkdir(name, 0700) < 0)
+			return error_errno(err, errno, "cannot create %s", name);
+	}
+	return 0;
+}
+
+static int make_in(struct arena *arena, const char *place, struct doctor_scratch *scratch, struct error *err)
+{
+	char *directory = arena_printf(arena, "%s/%sXXXXXX", place, prefix);
+	if (!mkdtemp(directory))
+		return error_errno(err, errno, "cannot create a directory in %s", place);
+	scratch->directory = directory;
+	scratch->lock = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (scratch->lock < 0 || flock(scratch->lock, LOCK_EX | LOCK_NB) < 0)
+		return error_errno(err, errno, "cannot lock %s", directory);
+	return 0;
+}
+
+int doctor_scratch_make(struct arena *arena, const char *token, struct doctor_scratch *scratch, struct error *err)
+{
+	size_t at = 0, count = sizeof places / sizeof places[0];
+	*scratch = (struct doctor_scratch){ .lock = -1 };
+	while (at < count && !is_usable(places[at]))
+		at++;
+	if (at == count)
+		return error_set(err, "neither /tmp nor /var/tmp takes a program to run: nothing can be tried");
+	sweep(places[at]);
+	if (make_in(arena, places[at], scratch, err) < 0)
+		return -1;
+	scratch->project = path_join(arena, scratch->directory, "project");
+	scratch->outside = path_join(arena, scratch->directory, "outside");
+	scratch->readable = path_join(arena, scratch->directory, "readable");
+	scratch->state = path_join(arena, scratch->directory, "state");
+	scratch->program = path_join(arena, scratch->project, "berm");
+	if (fill(arena, scratch->directory, token, err) < 0)
+		return -1;
+	return copy_self(scratch->program, err);
+}
+
+int doctor_scratch_remove(const struct doctor_scratch *scratch, struct error *err)
+{
+	autoclose int place = -1;
+	char parent[64];
+	int status;
+	if (!scratch->directory)
+		return 0;
+	snprintf(parent, sizeof parent, "%.*s", (int)(path_base_name(scratch->directory) - scratch->directory),
+		 scratch->directory);
+	place = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	status = place < 0 ? error_errno(err, errno, "cannot open %s", parent)
+			   : state_remove(place, path_base_name(scratch->directory), scratch->directory, err);
+	if (scratch->lock >= 0)
+		close(scratch->lock);
+	return status;
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# `berm doctor` on hosts that refuse something (tests/refuse): it says which and why, and what it claims equals what attempts of
+# another program find inside; `berm run` refuses exactly when doctor says so. `none` is the control.
+. "$(dirname "${BASH_SOURCE[0]}")/support/lib.sh"
+
+modes=(none docker mounts landlock=38 landlock=95 landlock-abi=5 notify no-namespaces)
+if [ "${BERM_LONG:-}" = 1 ]; then
+	modes+=(clone3=1 clone3=13 clone3=22 landlock-abi=1 landlock-abi=3)
+fi
+python refusals.py "$BERM" "$BERM_BUILD_DIR/tests/refuse/refuse" "$scratch" "${modes[@]}"
+
+# A kernel that says yes and does nothing: what berm claims then is not true, and doctor has to notice. disproved MODE NAME...
+disproved() {
+	local mode=$1
+	shift
+	expect_status "$mode" 2 "$BERM_BUILD_DIR/tests/refuse/refuse" "$mode" -- "$BERM" doctor --json
+	cp "$scratch/out" "$scratch/$mode.json"
+	for name in "$@"; do
+		expect "$mode: $name is disproved" python3 -c "import json, sys
+d = json.load(open(sys.argv[1]))
+sys.exit([g['name'] for g in d['guarantees'] if g['verified'] == 'disproved' and not g['holds']].count(sys.argv[2]) != 1)" \
+			"$scratch/$mode.json" "$name"
+	done
+}
+disproved lie-landlock writes processes
+disproved lie-seccomp kernel
+finish
