@@ -57,6 +57,8 @@ struct machine {
  * NULL. */
 void backend_examine(const struct plan *plan, const char *state_directory, struct guarantee_state states[GUARANTEE_COUNT],
 		     struct machine *machine);
+/* `doctor --install-apparmor`: what the administrator has to do so that berm works, done. *done is a sentence. */
+int backend_install_profile(struct arena *arena, const char **done, struct error *err);
 /* The same table without the trial, for a run: there every mechanism is used for real, and one that fails refuses the run. */
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
 /* What depends on the plan alone and takes time to make, as bytes that may be stored with it. In the plan's arena. */

@@ -197,6 +197,16 @@ int cmd_doctor_attempts(int argc, char **argv)
 	return 0;
 }
 
+static int install_profile(struct arena *arena)
+{
+	struct error err = { 0 };
+	const char *done;
+	if (backend_install_profile(arena, &done, &err) < 0)
+		return report_error(&err);
+	puts(done);
+	return 0;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	struct arena arena = { 0 };
@@ -212,7 +222,7 @@ int cmd_doctor(int argc, char **argv)
 		error_set(&err, "`berm doctor` takes no arguments: %s", argv[rest]);
 		return report_error(&err);
 	}
-	status = diagnose(&options);
+	status = options.wants_apparmor ? install_profile(&arena) : diagnose(&options);
 	arena_free(&arena);
 	return status;
 }

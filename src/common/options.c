@@ -34,6 +34,7 @@ enum option_id {
 	OPTION_PRINT,
 	OPTION_ALL,
 	OPTION_YES,
+	OPTION_INSTALL_APPARMOR,
 	OPTION_VERBOSE,
 	OPTION_HELP,
 };
@@ -77,6 +78,7 @@ static const struct option_row option_table[] = {
 	{ OPTION_PRINT, "print", 0, NULL, COMMAND_INIT, "print the policy, write nothing" },
 	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
 	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
+	{ OPTION_INSTALL_APPARMOR, "install-apparmor", 0, NULL, COMMAND_DOCTOR, "let berm make user namespaces (root)" },
 	{ OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS | COMMAND_DOCTOR, "say more" },
 	{ OPTION_HELP, "help", 'h', NULL, ~0u, "this text" },
 };
@@ -277,6 +279,9 @@ static int take(struct arena *arena, const struct option_row *row, const char *v
 		return 0;
 	case OPTION_YES:
 		options->is_yes = true;
+		return 0;
+	case OPTION_INSTALL_APPARMOR:
+		options->wants_apparmor = true;
 		return 0;
 	case OPTION_VERBOSE:
 		options->is_verbose = true;

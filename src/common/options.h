@@ -41,6 +41,7 @@ struct options {
 	bool wants_print; /* init --print */
 	bool wants_all; /* state reset --all */
 	bool wants_sbpl; /* plan --format=sbpl */
+	bool wants_apparmor; /* doctor --install-apparmor */
 	bool wants_why_rebuilt; /* plan --why-rebuilt */
 	struct policy command_line; /* LAYER_COMMAND_LINE */
 	int pass_fds[OPTIONS_PASS_FD_MAX];

@@ -138,7 +138,7 @@ const struct cause_row cause_table[] = {
 	{ STAGE_NAMESPACES, EUSERS, NULL, { "user namespaces are nested too deeply", FIX_OUTSIDE } },
 	{ STAGE_NAMESPACES, EACCES, has_apparmor_restriction, { ubuntu_restriction, FIX_APPARMOR } },
 	{ STAGE_NAMESPACES, EACCES, is_selinux, { selinux_denies, FIX_SELINUX } },
-	{ STAGE_NAMESPACES, EACCES, has_apparmor_profile, { profile_denies, FIX_APPARMOR } },
+	{ STAGE_NAMESPACES, EACCES, has_apparmor_profile, { profile_denies, FIX_PROFILE } },
 	{ STAGE_NAMESPACES, EACCES, NULL, { "a security module refuses user namespaces to this program", FIX_NONE } },
 	{ STAGE_NAMESPACES, EINVAL, NULL, { "this kernel was built without one of the namespaces", FIX_KERNEL_512 } },
 	{ STAGE_NAMESPACES, ENOSYS, is_container, { "the container's seccomp profile refuses namespaces", FIX_CONTAINER } },
@@ -152,7 +152,7 @@ const struct cause_row cause_table[] = {
 	{ STAGE_MAP, EACCES, has_apparmor_restriction, { ubuntu_restriction, FIX_APPARMOR } },
 	{ STAGE_MAP, EPERM, has_apparmor_restriction, { ubuntu_restriction, FIX_APPARMOR } },
 	{ STAGE_MAP, EACCES, is_selinux, { selinux_denies, FIX_SELINUX } },
-	{ STAGE_MAP, EACCES, has_apparmor_profile, { profile_denies, FIX_APPARMOR } },
+	{ STAGE_MAP, EACCES, has_apparmor_profile, { profile_denies, FIX_PROFILE } },
 	{ STAGE_MAP,
 	  EPERM,
 	  is_nested,
@@ -171,7 +171,7 @@ const struct cause_row cause_table[] = {
 	{ STAGE_LOCK, EPERM, NULL, { no_capability, FIX_NONE } },
 	{ STAGE_LOCK, EACCES, is_container, { container_mounts, FIX_CONTAINER } },
 	{ STAGE_LOCK, EACCES, is_selinux, { "SELinux denies mounts to this domain", FIX_SELINUX } },
-	{ STAGE_LOCK, EACCES, NULL, { "a security module refuses mounts to this program", FIX_APPARMOR } },
+	{ STAGE_LOCK, EACCES, NULL, { "a security module refuses mounts to this program", FIX_PROFILE } },
 
 	{ STAGE_ROOT, ENOSYS, is_container, { container_mounts, FIX_CONTAINER } },
 	{ STAGE_ROOT, ENOSYS, NULL, { "this kernel has no fsopen(2), or a filter hides it", FIX_KERNEL_512 } },
@@ -179,7 +179,7 @@ const struct cause_row cause_table[] = {
 	{ STAGE_ROOT, EPERM, is_sandboxed, { sandbox_mounts, FIX_OUTSIDE } },
 	{ STAGE_ROOT, EPERM, NULL, { no_capability, FIX_NONE } },
 	{ STAGE_ROOT, EACCES, is_container, { container_mounts, FIX_CONTAINER } },
-	{ STAGE_ROOT, EACCES, NULL, { "a security module refuses mounts to this program", FIX_APPARMOR } },
+	{ STAGE_ROOT, EACCES, NULL, { "a security module refuses mounts to this program", FIX_PROFILE } },
 
 	{ STAGE_BIND, EPERM, is_container, { container_mounts, FIX_CONTAINER } },
 	{ STAGE_BIND, EPERM, NULL, { "mounts are refused in this user namespace", FIX_NONE } },
@@ -268,6 +268,7 @@ static const struct fix_row {
 	{ FIX_APPARMOR, "docker", "docker run --security-opt apparmor=unconfined ..." },
 	{ FIX_APPARMOR, "podman", "podman run --security-opt apparmor=unconfined ..." },
 	{ FIX_APPARMOR, NULL, "sudo berm doctor --install-apparmor" },
+	{ FIX_PROFILE, NULL, "let that profile allow userns and mounts, or start berm from a program without one" },
 	{ FIX_USERNS_CLONE, NULL, "sudo sysctl -w kernel.unprivileged_userns_clone=1 (to keep it: a file in /etc/sysctl.d)" },
 	{ FIX_MAX_USERNS, "rhel",
 	  "sudo sysctl -w user.max_user_namespaces=15000 (to keep it: a file in /etc/sysctl.d; "

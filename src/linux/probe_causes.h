@@ -36,6 +36,7 @@ const char *stage_name(enum stage stage);
 enum fix {
 	FIX_NONE,
 	FIX_APPARMOR,
+	FIX_PROFILE,
 	FIX_USERNS_CLONE,
 	FIX_MAX_USERNS,
 	FIX_SELINUX,
