@@ -39,6 +39,18 @@ static const struct subcommand_word shell_names[] = {
 	{ "dash", COMMAND_SHELL, OPERAND_NONE }, { "fish", COMMAND_SHELL, OPERAND_NONE }, { 0 },
 };
 
+/* The hosts of setup_hosts.c, in its order; a test compares. */
+static const struct subcommand_word setup_words[] = {
+	{ "claude-code", COMMAND_SETUP, OPERAND_NONE }, { "codex", COMMAND_SETUP, OPERAND_NONE },
+	{ "gemini", COMMAND_SETUP, OPERAND_NONE },	{ "opencode", COMMAND_SETUP, OPERAND_NONE },
+	{ "aider", COMMAND_SETUP, OPERAND_NONE },	{ "cursor", COMMAND_SETUP, OPERAND_NONE },
+	{ "vscode", COMMAND_SETUP, OPERAND_NONE },	{ "zed", COMMAND_SETUP, OPERAND_NONE },
+	{ "jetbrains", COMMAND_SETUP, OPERAND_NONE },	{ "emacs", COMMAND_SETUP, OPERAND_NONE },
+	{ "vim", COMMAND_SETUP, OPERAND_NONE },		{ "npm", COMMAND_SETUP, OPERAND_NONE },
+	{ "make", COMMAND_SETUP, OPERAND_NONE },	{ "tmux", COMMAND_SETUP, OPERAND_NONE },
+	{ "mcp", COMMAND_SETUP, OPERAND_NONE },		{ 0 },
+};
+
 const struct subcommand subcommand_table[] = {
 	{ "run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox", .options = COMMAND_RUN,
 	  .operand = OPERAND_COMMAND },
@@ -56,6 +68,9 @@ const struct subcommand subcommand_table[] = {
 	{ "state", cmd_state, "state list|reset|path", "private homes: what is kept, and emptying it", .words = state_words },
 	{ "doctor", cmd_doctor, "doctor", "what this machine can hold, tried out", .options = COMMAND_DOCTOR },
 	{ "doctor-attempts", cmd_doctor_attempts, "doctor-attempts", NULL, .options = 0 },
+	{ "setup", cmd_setup, "setup [HOST]", "let an agent, editor or tool run commands in it", .options = COMMAND_SETUP,
+	  .words = setup_words },
+	{ "hook-rewrite", cmd_hook_rewrite, "hook-rewrite --host=HOST", NULL, .options = COMMAND_HOOK },
 	{ "version", cmd_version, "version", "the version", .options = 0 },
 	{ "help", cmd_help, "help", "this text", .options = 0 },
 	{ "completions", cmd_completions, "completions bash|zsh|fish", NULL, .words = shell_words },

@@ -32,6 +32,11 @@ enum option_id {
 	OPTION_LIST,
 	OPTION_REVOKE,
 	OPTION_PRINT,
+	OPTION_WRITE,
+	OPTION_UNDO,
+	OPTION_SETUP_CHECK,
+	OPTION_FILE,
+	OPTION_HOST,
 	OPTION_ALL,
 	OPTION_YES,
 	OPTION_INSTALL_APPARMOR,
@@ -64,8 +69,8 @@ static const struct option_row option_table[] = {
 	  "run although this guarantee is weaker here" },
 	{ OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN | COMMAND_SHELL, "keep this open file descriptor" },
 	{ OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing" },
-	{ OPTION_JSON, "json", 0, NULL, COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH | COMMAND_DOCTOR,
-	  "for programs" },
+	{ OPTION_JSON, "json", 0, NULL,
+	  COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH | COMMAND_DOCTOR | COMMAND_SETUP, "for programs" },
 	{ OPTION_FORMAT, "format", 0, "text|json|sbpl", COMMAND_PLAN, "as text, JSON or a macOS profile" },
 	{ OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system" },
 	{ OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE" },
@@ -75,7 +80,12 @@ static const struct option_row option_table[] = {
 	{ OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language" },
 	{ OPTION_LIST, "list", 0, NULL, COMMAND_TRUST, "list what is trusted" },
 	{ OPTION_REVOKE, "revoke", 0, NULL, COMMAND_TRUST, "take the trust back" },
-	{ OPTION_PRINT, "print", 0, NULL, COMMAND_INIT, "print the policy, write nothing" },
+	{ OPTION_PRINT, "print", 0, NULL, COMMAND_INIT | COMMAND_SETUP, "print what would be written, nothing else" },
+	{ OPTION_WRITE, "write", 0, NULL, COMMAND_SETUP, "make the change" },
+	{ OPTION_UNDO, "undo", 0, NULL, COMMAND_SETUP, "take the change back" },
+	{ OPTION_SETUP_CHECK, "check", 0, NULL, COMMAND_SETUP, "is it in force?" },
+	{ OPTION_FILE, "file", 0, "FILE", COMMAND_SETUP, "the host's settings, if they lie elsewhere" },
+	{ OPTION_HOST, "host", 0, "claude-code|codex|gemini|cursor", COMMAND_HOOK, "whose JSON it is" },
 	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
 	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
 	{ OPTION_INSTALL_APPARMOR, "install-apparmor", 0, NULL, COMMAND_DOCTOR, "let berm make user namespaces (root)" },
@@ -273,6 +283,21 @@ static int take(struct arena *arena, const struct option_row *row, const char *v
 		return 0;
 	case OPTION_PRINT:
 		options->wants_print = true;
+		return 0;
+	case OPTION_WRITE:
+		options->wants_write = true;
+		return 0;
+	case OPTION_UNDO:
+		options->wants_undo = true;
+		return 0;
+	case OPTION_SETUP_CHECK:
+		options->wants_check = true;
+		return 0;
+	case OPTION_FILE:
+		options->file = value;
+		return 0;
+	case OPTION_HOST:
+		options->host = value;
 		return 0;
 	case OPTION_ALL:
 		options->wants_all = true;

@@ -25,6 +25,8 @@ enum command {
 	COMMAND_SHELL = 1 << 20,
 	COMMAND_HOOKS = 1 << 21,
 	COMMAND_DOCTOR = 1 << 9,
+	COMMAND_SETUP = 1 << 22,
+	COMMAND_HOOK = 1 << 23, /* hook-rewrite */
 };
 
 enum { OPTIONS_PASS_FD_MAX = 64 };
@@ -38,7 +40,10 @@ struct options {
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
 	bool is_yes; /* --yes: no question is asked */
 	bool wants_list, wants_revoke; /* trust */
-	bool wants_print; /* init --print */
+	bool wants_print; /* init, setup --print */
+	bool wants_write, wants_undo, wants_check; /* setup */
+	const char *file; /* setup --file=FILE */
+	const char *host; /* hook-rewrite --host=HOST */
 	bool wants_all; /* state reset --all */
 	bool wants_sbpl; /* plan --format=sbpl */
 	bool wants_apparmor; /* doctor --install-apparmor */

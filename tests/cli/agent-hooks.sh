@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The hooks of agents, replayed: the command that `berm setup HOST` writes into the host's settings is run the way the host runs it, with the
+# JSON that the host sends, and what it answers is run the way the host runs commands.
+. "$(dirname "$0")/support/lib.sh"
+
+home=$(getent passwd "$(id -u)" | cut -d: -f6)
+secret=$home/.ssh/id_berm_test_$$
+made_ssh=
+[ -d "$home/.ssh" ] || { mkdir -m 700 "$home/.ssh" && made_ssh=1; }
+printf 'the key of test %s\n' "$$" >"$secret"
+remove_secret() {
+	rm -f "$secret"
+	[ -z "$made_ssh" ] || rmdir "$home/.ssh" 2>/dev/null
+	clean_up
+}
+trap remove_secret EXIT
+
+git init -q "$project"
+mkdir "$project/sub" "$scratch/elsewhere"
+for host in claude-code codex gemini cursor; do
+	python hooks.py "$host" "$BERM" "$project" "$secret" "$scratch/elsewhere"
+done
+
+# The reason is for the agent to read.
+run bash -c "echo '{\"cwd\": \"$project\"}' | '$BERM' hook-rewrite --host=codex"
+expect_equal "a reason is given" 2 "$status"
+expect_contains "the reason" "event is missing" "$err"
+expect_equal "and nothing else" "" "$out"
+expect_status "help" 0 "$BERM" hook-rewrite --help
+expect_status "an answer that cannot be written blocks" 2 bash -c "
+	printf '{\"cwd\":\"$project\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"true\"}}' |
+		'$BERM' hook-rewrite --host=codex >/dev/full"
+finish
