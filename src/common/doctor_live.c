@@ -74,12 +74,15 @@ static int listen_on(int family, const struct sockaddr *address, socklen_t lengt
 
 static unsigned port_of(int fd)
 {
-	struct sockaddr_storage address;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} address = { .any = { 0 } };
 	socklen_t length = sizeof address;
-	if (fd < 0 || getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+	if (fd < 0 || getsockname(fd, &address.any, &length) < 0)
 		return 0;
-	return ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *)&address)->sin_port
-						  : ((struct sockaddr_in6 *)&address)->sin6_port);
+	return ntohs(address.any.sa_family == AF_INET ? address.four.sin_port : address.six.sin6_port);
 }
 
 static void listen_inet(struct rounds *rounds)

@@ -33,7 +33,7 @@ static void put_words(struct text *out, size_t column, size_t indent, const char
 static void put_detail(struct text *out, size_t column, const char *label, const char *text)
 {
 	text_add(out, "%*s%s", (int)column, "", label);
-	put_words(out, column + strlen(label), column + strlen(label), text);
+	put_words(out, column + strlen(label), column + (label[0] ? 2 : 0), text);
 }
 
 /* What got through is always shown, and why that is no lie; the rest is for -v. */
@@ -41,7 +41,7 @@ static void put_attempts(const struct doctor_report *report, enum guarantee guar
 {
 	static const char *const labels[] = {
 		[OUTCOME_STOPPED] = "stopped: ",
-		[OUTCOME_REACHED] = "NOT stopped: ",
+		[OUTCOME_REACHED] = "not stopped: ",
 		[OUTCOME_NO_CONTROL] = "fails outside too: ",
 		[OUTCOME_UNTRIED] = "not tried: ",
 	};
@@ -84,7 +84,7 @@ static void put_guarantee(const struct doctor_report *report, int number, struct
 {
 	enum guarantee guarantee = (enum guarantee)number;
 	const struct guarantee_state *state = &report->states[number], *before = number > 0 ? state - 1 : NULL;
-	bool is_short = guarantee_falls_short(guarantee_table[number].default_level, state->level);
+	enum level required = guarantee_table[number].default_level;
 	/* One refusal takes everything with it; it is told once. */
 	bool is_repeated = before && state->level == LEVEL_MISSING && is_same(state->reason, before->reason);
 
@@ -92,51 +92,93 @@ static void put_guarantee(const struct doctor_report *report, int number, struct
 	put_tally(report, guarantee, out);
 	put_words(out, DETAIL_COLUMN, DETAIL_COLUMN, is_repeated ? "the same" : headline(state));
 	if (report->verified[number] == VERIFIED_DISPROVED)
-		put_detail(out, DETAIL_COLUMN, "", "DISPROVED: this is a bug in berm; please report it");
+		put_detail(out, DETAIL_COLUMN, "", "DISPROVED: a bug in berm; please report it");
 	if (report->verified[number] == VERIFIED_NOT)
 		put_detail(out, DETAIL_COLUMN, "", "unverified: nothing could be compared");
 	put_attempts(report, guarantee, out);
-	if (is_repeated)
-		return;
 	if (state->mechanism && state->reason)
 		put_detail(out, DETAIL_COLUMN, "", state->reason);
-	if (is_short)
-		put_detail(out, DETAIL_COLUMN, "",
-			   arena_printf(report->plan->arena, "the default asks for `%s`: `berm run` refuses",
-					level_name(guarantee, guarantee_table[number].default_level)));
-	if (state->fix)
-		put_detail(out, DETAIL_COLUMN, "fix: ", state->fix);
+	if (guarantee_falls_short(required, state->level) && !is_repeated)
+		put_detail(out, DETAIL_COLUMN, "asked for: ", level_name(guarantee, required));
+}
+
+static bool is_first_with_fix(const struct doctor_report *report, int number)
+{
+	for (int i = 0; i < number; i++)
+		if (is_same(report->states[i].fix, report->states[number].fix))
+			return false;
+	return report->states[number].fix != NULL;
+}
+
+/* Each fix once, with everything that it mends. */
+static void put_fixes(const struct doctor_report *report, struct text *out)
+{
+	bool has_heading = false;
+	for (int i = 0; i < GUARANTEE_COUNT; i++) {
+		struct text names = { 0 };
+		bool is_all = i == 0;
+		if (!is_first_with_fix(report, i))
+			continue;
+		text_add(out, "%s", has_heading ? "" : "\nTo do\n");
+		has_heading = true;
+		for (int j = i; j < GUARANTEE_COUNT; j++)
+			if (is_same(report->states[j].fix, report->states[i].fix))
+				text_add(&names, "%s%s", names.length ? ", " : "for ", guarantee_table[j].name);
+			else
+				is_all = false;
+		put_detail(out, 2, "", is_all ? "for everything" : names.data);
+		put_detail(out, 4, "", report->states[i].fix);
+		text_free(&names);
+	}
+}
+
+static bool is_told(const struct doctor_report *report, const char *fix)
+{
+	for (int i = 0; i < GUARANTEE_COUNT; i++)
+		if (is_same(report->states[i].fix, fix))
+			return true;
+	return false;
 }
 
 static void put_fact(struct text *out, const char *name, const char *value)
 {
-	text_add(out, "  %-12s ", name);
 	if (strlen(name) > FACT_COLUMN - 3)
-		text_add(out, "\n%*s", FACT_COLUMN, "");
+		text_add(out, "  %s\n%*s", name, FACT_COLUMN, "");
+	else
+		text_add(out, "  %-12s ", name);
 	put_words(out, FACT_COLUMN, FACT_COLUMN, value);
 }
 
-static void put_machine(const struct machine *machine, struct text *out)
+static void put_names(const struct machine *machine, const char *name, int number, struct text *out)
 {
-	struct text works = { 0 };
+	struct text names = { 0 };
+	for (size_t i = 0; i < machine->count; i++)
+		if (machine->items[i].is_trial && machine->items[i].number == number)
+			text_add(&names, "%s%s", names.length ? ", " : "", machine->items[i].name);
+	if (names.length)
+		put_fact(out, name, names.data);
+	text_free(&names);
+}
+
+static void put_machine(const struct doctor_report *report, struct text *out)
+{
+	const struct machine *machine = report->machine;
 	text_add(out, "\nMachine\n");
 	for (size_t i = 0; i < machine->count; i++) {
 		const struct machine_fact *fact = &machine->items[i];
-		if (fact->is_trial && fact->number == 0)
-			text_add(&works, "%s%s", works.length ? ", " : "", fact->name);
 		if (!fact->is_trial && !fact->is_for_programs && fact->value[0])
 			put_fact(out, fact->name, fact->value);
 	}
-	put_fact(out, "works", works.data ? works.data : "nothing");
-	text_free(&works);
+	put_names(machine, "works", 0, out);
 	for (size_t i = 0; i < machine->count; i++) {
 		const struct machine_fact *fact = &machine->items[i];
-		if (!fact->is_trial || fact->number == 0)
+		if (!fact->is_trial || fact->number <= 0)
 			continue;
-		put_fact(out, fact->name, fact->number < 0 ? "not tried, because of the above" : fact->value);
-		if (fact->number > 0 && fact->fix)
+		put_fact(out, arena_printf(report->plan->arena, "no %s", fact->name), fact->value);
+		if (fact->fix && !is_told(report, fact->fix))
 			put_detail(out, FACT_COLUMN, "fix: ", fact->fix);
 	}
+	put_names(machine, "not tried", -1, out);
 }
 
 static const char *verdict(const struct doctor_report *report)
@@ -157,13 +199,11 @@ void doctor_print(const struct doctor_report *report, struct text *out)
 	text_add(out, "Guarantees     level     tried how\n");
 	for (int i = 0; i < GUARANTEE_COUNT; i++)
 		put_guarantee(report, i, out);
+	put_fixes(report, out);
+	put_machine(report, out);
 	if (error_is_set(failure)) {
-		text_add(out, "\nThe trial\n");
+		text_add(out, "\nThe trial sandbox\n");
 		put_detail(out, 2, "", failure->message);
 	}
-	put_machine(report->machine, out);
-	text_add(out,
-		 "\n  tried: attempts that work outside and were stopped inside (-v names them);\n"
-		 "  %s\n",
-		 report->machine->label);
+	text_add(out, "\nTried (%s): attempts that work outside and were stopped inside; see -v.\n", report->machine->label);
 }

@@ -147,9 +147,11 @@ void probe_host_read(struct probe_host *host)
 
 bool probe_host_is_at_least(const struct probe_host *host, unsigned major, unsigned minor)
 {
-	unsigned found_major = 0, found_minor = 0;
+	char *end;
+	unsigned long found_major = strtoul(host->release, &end, 10);
+	unsigned long found_minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
 	/* A release that cannot be read is no reason to blame its age. */
-	if (sscanf(host->release, "%u.%u", &found_major, &found_minor) != 2)
+	if (end == host->release || *end != '.')
 		return true;
 	return found_major > major || (found_major == major && found_minor >= minor);
 }

@@ -169,9 +169,7 @@ static void try_cgroup(struct probe_trial *trial)
 		return;
 	probe_read_line(path, controllers, sizeof controllers);
 	snprintf(path, sizeof path, "/sys/fs/cgroup%s/berm-probe-%ld", line + 3, (long)getpid());
-	if (mkdir(path, 0755) < 0)
-		trial->number[STAGE_CGROUP] = errno;
-	else if (rmdir(path) < 0)
+	if (mkdir(path, 0755) < 0 || rmdir(path) < 0)
 		trial->number[STAGE_CGROUP] = errno;
 	else
 		trial->number[STAGE_CGROUP] = strstr(controllers, "memory") && strstr(controllers, "pids") ? 0 : EOPNOTSUPP;

@@ -7,6 +7,7 @@
  *   landlock=ERRNO      Landlock's calls fail with this number
  *   landlock-abi=N      Landlock says that it is of this version
  *   notify              a listener is refused with EBUSY, as where somebody listens already
+ *   covered-proc        something lies over a part of /proc, as in containers: a fresh one is refused
  *   no-namespaces       a user namespace in which user.max_user_namespaces is 0
  *   lie-landlock        landlock_restrict_self succeeds and restricts nothing
  *   lie-seccomp         loading a filter succeeds and loads none
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -90,18 +92,25 @@ static void write_file(const char *path, const char *text)
 }
 
 /* The same user in a namespace of its own, with all capabilities in it until the next execve. */
-static void enter_namespace_without_more(void)
+static void enter_namespace(int flags)
 {
 	unsigned uid = getuid(), gid = getgid();
 	char map[64];
-	if (unshare(CLONE_NEWUSER) < 0)
+	if (unshare(CLONE_NEWUSER | flags) < 0)
 		fail("unshare", errno);
 	write_file("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof map, "%u %u 1", uid, uid);
 	write_file("/proc/self/uid_map", map);
 	snprintf(map, sizeof map, "%u %u 1", gid, gid);
 	write_file("/proc/self/gid_map", map);
-	write_file("/proc/sys/user/max_user_namespaces", "0");
+}
+
+static void cover_proc(void)
+{
+	enter_namespace(CLONE_NEWNS);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/proc/driver", "tmpfs", MS_RDONLY, NULL) < 0)
+		fail("mount", errno);
 }
 
 static bool take(const char *word)
@@ -125,7 +134,10 @@ static bool take(const char *word)
 	} else if (strncmp(word, "notify", length) == 0) {
 		add_flagged(SCMP_ACT_ERRNO(EBUSY), SCMP_SYS(seccomp), 1, LISTENER_FLAG);
 	} else if (strncmp(word, "no-namespaces", length) == 0) {
-		enter_namespace_without_more();
+		enter_namespace(0);
+		write_file("/proc/sys/user/max_user_namespaces", "0");
+	} else if (strncmp(word, "covered-proc", length) == 0) {
+		cover_proc();
 	} else if (strncmp(word, "lie-landlock", length) == 0) {
 		add(SCMP_ACT_ERRNO(0), NR_RESTRICT_SELF);
 	} else if (strncmp(word, "lie-seccomp", length) == 0) {

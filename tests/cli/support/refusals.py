@@ -33,6 +33,7 @@ REFUSED = {
     "landlock-abi=3": {"landlock": None, "notify": 16},
     "landlock-abi=5": {"landlock": None, "notify": 16},
     "notify": {"notify": 16, "landlock": None, "namespaces": None},
+    "covered-proc": {"namespaces": None, "procfs": 1},
     "no-namespaces": {"namespaces": 28, "landlock": None},
 }
 
