@@ -33,12 +33,21 @@ struct guarantee_info {
 };
 extern const struct guarantee_info guarantee_table[GUARANTEE_COUNT];
 
+/* How one limit of the policy is held here. */
+struct limit_state {
+	const char *mechanism; /* NULL: not set, or nothing holds it */
+	bool is_hard; /* the kernel refuses more; else berm looks from time to time and ends the run */
+	const char *reason; /* why it is not hard, or what the number means; or NULL */
+};
+
 /* What a backend can hold here for one plan. */
 struct guarantee_state {
 	enum level level;
 	const char *mechanism; /* "mount namespace, Landlock" */
 	const char *reason; /* why it is not higher, or NULL */
 	const char *fix; /* what the user can do about it, or NULL */
+	const struct limit_state
+		*limits; /* of the guarantee `limits` after a probe: one for each limit, by its number; or NULL */
 };
 
 const char *level_name(enum guarantee guarantee, enum level level);

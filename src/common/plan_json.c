@@ -173,8 +173,9 @@ static void write_reach(struct json *json, const struct plan *plan)
 }
 
 /* Bytes, milliseconds or counts, as the enumeration says. */
-static void write_limits(struct json *json, const struct plan *plan)
+static void write_limits(struct json *json, const struct plan *plan, const struct guarantee_state *states)
 {
+	const struct limit_state *holds = states ? states[GUARANTEE_LIMITS].limits : NULL;
 	json_object(json, "limits");
 	for (int i = 0; i < LIMIT_COUNT; i++) {
 		if (!plan->limits[i].is_set)
@@ -182,6 +183,11 @@ static void write_limits(struct json *json, const struct plan *plan)
 		json_object(json, limit_names[i]);
 		json_number(json, "value", plan->limits[i].value);
 		json_rule(json, "rule", &plan->limits[i].rule);
+		if (holds) {
+			json_boolean(json, "hard", holds[i].mechanism && holds[i].is_hard);
+			json_string(json, "mechanism", holds[i].mechanism);
+			json_string(json, "reason", holds[i].reason);
+		}
 		json_object_end(json);
 	}
 	json_object_end(json);
@@ -243,7 +249,7 @@ void plan_json(const struct plan *plan, const struct guarantee_state states[GUAR
 		   plan->tmp == TMP_PRIVATE ? plan->state.tmp : NULL);
 	write_network(&json, plan);
 	write_reach(&json, plan);
-	write_limits(&json, plan);
+	write_limits(&json, plan, states);
 	json_boolean(&json, "nesting", plan->has_nesting);
 	json_string(&json, "state_directory", plan->state.directory);
 	write_notes(&json, plan);

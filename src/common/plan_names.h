@@ -15,8 +15,8 @@ static const char *const tmp_mode_names[] = { [TMP_PRIVATE] = "private", [TMP_EM
 static const char *const network_mode_names[] = { [NETWORK_NONE] = "none", [NETWORK_ALLOW] = "allow", [NETWORK_ALL] = "all" };
 
 static const char *const limit_names[LIMIT_COUNT] = {
-	[LIMIT_MEMORY] = "memory", [LIMIT_PROCESSES] = "processes", [LIMIT_CPUS] = "cpus",
-	[LIMIT_TIME] = "time",	   [LIMIT_DISK] = "disk",	    [LIMIT_OPEN_FILES] = "open_files",
+	[LIMIT_MEMORY] = "memory", [LIMIT_PROCESSES] = "processes",   [LIMIT_CPUS] = "cpus",	       [LIMIT_TIME] = "time",
+	[LIMIT_DISK] = "disk",	   [LIMIT_OPEN_FILES] = "open_files", [LIMIT_FILE_SIZE] = "file_size",
 };
 
 /* Is the level held enough for the level asked for? The refusal rule itself is guarantee_judge. */

@@ -346,7 +346,7 @@ static void print_reach(struct page *page)
 
 static void add_limit(struct text *text, enum limit limit, uint64_t value)
 {
-	if (limit == LIMIT_MEMORY || limit == LIMIT_DISK)
+	if (limit == LIMIT_MEMORY || limit == LIMIT_DISK || limit == LIMIT_FILE_SIZE)
 		text_add_size(text, value);
 	else if (limit == LIMIT_TIME)
 		text_add_duration(text, value);
@@ -354,21 +354,47 @@ static void add_limit(struct text *text, enum limit limit, uint64_t value)
 		text_add(text, "%llu", (unsigned long long)value);
 }
 
-static void print_limits(struct page *page)
+/* "memory 4G        best effort  looked at ...": how firmly, and by what. */
+static void print_hold(struct page *page, const char *item, const struct limit_state *hold, const struct rule *rule)
 {
+	const char *firmness = !hold->mechanism ? "not held" : hold->is_hard ? "hard" : "best effort";
+	text_add(page->out, "  %-16s  %-11s  ", item, firmness);
+	page->indent = page->column = 33;
+	if (hold->mechanism)
+		put_words(page, shown(page, hold->mechanism));
+	if (hold->mechanism && hold->reason) {
+		text_add(page->out, ";");
+		page->column++;
+	}
+	if (hold->reason)
+		put_words(page, shown(page, hold->reason));
+	if (page->is_verbose)
+		put_words(page, arena_printf(page->plan->arena, "(%s)", shown_place(page, rule)));
+	end_line(page);
+}
+
+static void print_limits(struct page *page, const struct guarantee_state *states)
+{
+	const struct limit_state *holds = states ? states[GUARANTEE_LIMITS].limits : NULL;
 	const struct plan *plan = page->plan;
 	struct listing listing = { .page = page };
+	size_t count = 0;
 	heading(page, "Limits");
 	for (int i = 0; i < LIMIT_COUNT; i++) {
 		struct text item = { 0 };
 		if (!plan->limits[i].is_set)
 			continue;
+		count++;
 		text_add(&item, "%s ", limit_names[i]);
 		add_limit(&item, (enum limit)i, plan->limits[i].value);
-		list_item(&listing, arena_copy(plan->arena, item.data), &plan->limits[i].rule);
+		if (holds)
+			print_hold(page, item.data, &holds[i], &plan->limits[i].rule);
+		else
+			list_item(&listing, arena_copy(plan->arena, item.data), &plan->limits[i].rule);
 		text_free(&item);
 	}
-	list_end(&listing, "none");
+	if (count == 0 || !holds)
+		list_end(&listing, "none");
 }
 
 static bool is_quiet(const struct page *page, const struct plan_note *note)
@@ -434,6 +460,6 @@ void plan_print(const struct plan *plan, const struct guarantee_state states[GUA
 	print_places(&page);
 	print_network(&page);
 	print_reach(&page);
-	print_limits(&page);
+	print_limits(&page, states);
 	print_notes(&page);
 }

@@ -63,6 +63,7 @@ enum limit {
 	LIMIT_TIME, /* milliseconds */
 	LIMIT_DISK, /* bytes */
 	LIMIT_OPEN_FILES,
+	LIMIT_FILE_SIZE, /* bytes */
 	LIMIT_COUNT
 };
 

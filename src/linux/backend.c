@@ -24,7 +24,9 @@
 
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err)
 {
-	struct filter_options options = { .architecture = filter_native(), .has_nesting = plan->has_nesting };
+	struct filter_options options = { .architecture = filter_native(),
+					  .has_nesting = plan->has_nesting,
+					  .has_fixed_cpus = plan->limits[LIMIT_CPUS].is_set };
 	struct filter_program program;
 	if (filter_build(plan->arena, &options, &program, err) < 0)
 		return -1;
@@ -108,20 +110,35 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 					   .signals = signals,
 					   .terminal = terminal,
 					   .has_own_group = launch->has_own_group,
-					   .is_hangup_ignored = launch->signals.is_hangup_ignored };
+					   .is_hangup_ignored = launch->signals.is_hangup_ignored,
+					   .watch = &launch->watch,
+					   .group = &launch->group };
+	struct cgroup_events ignored;
+	int status;
 
-	if (channel_open(launch->ends, err) < 0)
+	if (launch_limits(launch, result, err) < 0)
 		return -1;
+	if (channel_open(launch->ends, err) < 0) {
+		cgroup_end(&launch->group, &ignored);
+		return -1;
+	}
 	channel = launch->ends[0];
-	supervision.pid = namespaces_fork(&launch->namespaces, &pidfd, err);
+	watch_start(&launch->watch, launch->plan, &launch->limits);
+	supervision.pid = launch_fork(launch, &pidfd, result, err);
 	if (supervision.pid == 0)
 		init_main(launch);
 	close(launch->ends[1]);
-	if (supervision.pid < 0)
+	if (supervision.pid < 0) {
+		watch_end(&launch->watch);
+		cgroup_end(&launch->group, &ignored);
 		return -1;
+	}
 	supervision.channel = channel;
 	supervision.pidfd = pidfd;
-	return supervisor_run(&supervision, result, err);
+	launch->watch.init = supervision.pid;
+	status = supervisor_run(&supervision, result, err);
+	watch_end(&launch->watch);
+	return status;
 }
 
 int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)

@@ -3,7 +3,7 @@
 #include "linux/channel.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 
 int channel_open(int ends[2], struct error *err)
@@ -22,6 +22,49 @@ int channel_send(int fd, const struct message *message)
 	return count == (ssize_t)sizeof *message ? 0 : -1;
 }
 
+int channel_send_with(int fd, const struct message *message, const int *descriptors, size_t count)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(CHANNEL_DESCRIPTOR_MAX * sizeof(int))];
+	} control = { 0 };
+	struct message copy = *message;
+	struct iovec part = { .iov_base = &copy, .iov_len = sizeof copy };
+	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	if (count > CHANNEL_DESCRIPTOR_MAX) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (count > 0) {
+		header.msg_control = control.bytes;
+		header.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		rights->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(rights), descriptors, count * sizeof(int));
+	}
+	do
+		sent = sendmsg(fd, &header, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)sizeof copy ? 0 : -1;
+}
+
+static int judge(ssize_t count)
+{
+	if (count == 0)
+		return 0;
+	if (count < 0)
+		return -1;
+	if (count != (ssize_t)sizeof(struct message)) {
+		errno = EPROTO;
+		return -1;
+	}
+	return 1;
+}
+
 int channel_receive(int fd, struct message *message)
 {
 	ssize_t count;
@@ -30,13 +73,30 @@ int channel_receive(int fd, struct message *message)
 	do
 		count = recv(fd, message, sizeof *message, 0);
 	while (count < 0 && (errno == EINTR || errno == ECONNRESET));
-	if (count == 0)
-		return 0;
-	if (count < 0)
-		return -1;
-	if (count != (ssize_t)sizeof *message) {
-		errno = EPROTO;
-		return -1;
+	return judge(count);
+}
+
+int channel_receive_with(int fd, struct message *message, int *descriptors, size_t *count)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(CHANNEL_DESCRIPTOR_MAX * sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { .iov_base = message, .iov_len = sizeof *message };
+	struct msghdr header = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+	};
+	const struct cmsghdr *rights;
+	ssize_t received;
+
+	*count = 0;
+	do
+		received = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
+	while (received < 0 && (errno == EINTR || errno == ECONNRESET));
+	rights = received > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+	if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
+		*count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(descriptors, CMSG_DATA(rights), *count * sizeof(int));
 	}
-	return 1;
+	return judge(received);
 }

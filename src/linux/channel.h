@@ -3,6 +3,8 @@
 #ifndef BERM_LINUX_CHANNEL_H
 #define BERM_LINUX_CHANNEL_H
 
+#include <stddef.h>
+
 #include "common/error.h"
 
 enum message_type {
@@ -17,7 +19,11 @@ enum message_type {
 	MESSAGE_EXITED, /* init → launcher: value is the wait status */
 	MESSAGE_SIGNAL, /* launcher → init: send the signal `value` to the command */
 	MESSAGE_FOREGROUND, /* launcher → init: berm's group has the terminal; the command's group gets it */
+	MESSAGE_SIGNAL_ALL, /* launcher → init: send it to every process inside */
+	MESSAGE_WATCH, /* init → launcher: descriptors for watch_take; value says which */
 };
+
+enum { CHANNEL_DESCRIPTOR_MAX = 4 };
 
 struct message {
 	enum message_type type;
@@ -29,7 +35,11 @@ struct message {
 int channel_open(int ends[2], struct error *err);
 /* 0, or -1 with errno; the other end's absence is EPIPE, never a signal. */
 int channel_send(int fd, const struct message *message);
+/* The same with descriptors, at most CHANNEL_DESCRIPTOR_MAX. */
+int channel_send_with(int fd, const struct message *message, const int *descriptors, size_t count);
 /* 1 with a whole message, 0 when the other end is gone, -1 with errno. */
 int channel_receive(int fd, struct message *message);
+/* The same; descriptors that came with it are the caller's, and close-on-exec. */
+int channel_receive_with(int fd, struct message *message, int *descriptors, size_t *count);
 
 #endif

@@ -172,6 +172,8 @@ static bool has_option(const struct filter_options *options, enum filter_option 
 		break;
 	case FILTER_WITH_NESTING:
 		return options->has_nesting;
+	case FILTER_WITH_FIXED_CPUS:
+		return options->has_fixed_cpus;
 	case FILTER_WITH_NETWORK_NOTIFY:
 		return options->has_network_notify;
 	case FILTER_WITH_EXEC_NOTIFY:

@@ -28,6 +28,7 @@ enum filter_verdict {
 struct filter_options {
 	enum filter_architecture architecture;
 	bool has_nesting; /* namespaces may be made inside */
+	bool has_fixed_cpus; /* the processors that the command may use are chosen: it cannot choose others */
 	bool has_network_notify; /* connect, bind, listen go to the supervisor; fast open is refused */
 	bool has_exec_notify;
 	bool has_raw_families; /* only for tests of the table: never set by a plan */
@@ -42,6 +43,7 @@ struct filter_program {
 enum filter_option {
 	FILTER_ALWAYS,
 	FILTER_WITH_NESTING,
+	FILTER_WITH_FIXED_CPUS,
 	FILTER_WITH_NETWORK_NOTIFY,
 	FILTER_WITH_EXEC_NOTIFY,
 	FILTER_WITH_ANY_NOTIFY,

@@ -255,7 +255,7 @@ const struct filter_row filter_table[] = {
 	PLAIN("sched_get_priority_max", "scheduling", FILTER_ALLOW),
 	PLAIN("sched_get_priority_min", "scheduling", FILTER_ALLOW),
 	PLAIN("sched_rr_get_interval", "scheduling", FILTER_ALLOW),
-	PLAIN("sched_setaffinity", "scheduling", FILTER_ALLOW),
+	ROW("sched_setaffinity", ASK, ASK, "scheduling", FILTER_ALLOW, NULL, FILTER_WITH_FIXED_CPUS, FILTER_EPERM),
 	PLAIN("sched_getaffinity", "scheduling", FILTER_ALLOW),
 	PLAIN("getpriority", "scheduling", FILTER_ALLOW),
 	CHECK("setpriority", "scheduling", filter_check_setpriority),

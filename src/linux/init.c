@@ -4,7 +4,7 @@
  *
  * Stages, and what must not have happened before each:
  *   tie      life tied to the launcher                            - first, so that nothing is ever left behind
- *   settle   uid map, loopback                                    - needs the fresh namespaces
+ *   settle   uid map, loopback, sysctls of the namespaces          - needs the fresh namespaces
  *   view     mounts, chroot                                       - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
  *   confine  rlimits, unreadable memory, no_new_privs, Landlock,
  *            capabilities                                         - nothing may be mounted or opened from here on; a process that
@@ -63,15 +63,42 @@ static void tell(int channel, enum message_type type, int value)
 		_exit(EXIT_REFUSED); /* the launcher is gone */
 }
 
+/* The launcher's ways to the host that only it needs. */
+static void close_host(struct launch *launch)
+{
+	int group[] = { launch->group.base, launch->group.outer, launch->group.inner };
+	for (size_t i = 0; launch->namespaces.has_group && i < sizeof group / sizeof group[0]; i++)
+		close(group[i]);
+	watch_end(&launch->watch);
+}
+
 static int tie(struct launch *launch, struct error *err)
 {
 	if (credentials_follow_parent(err) < 0)
 		return -1;
 	close(launch->ends[0]);
+	close_host(launch);
 	/* The launcher's copy keeps the lock; nothing inside needs a way to the host's directory. */
 	if (launch->state.lock >= 0)
 		close(launch->state.lock);
 	return 0;
+}
+
+static int send_watched(struct launch *launch, bool has_proc, struct error *err)
+{
+	int descriptors[WATCH_DESCRIPTOR_MAX];
+	size_t count = 0;
+	struct message message = { .type = MESSAGE_WATCH };
+	unsigned which = watch_open(launch->plan, &launch->limits, has_proc, descriptors);
+	int sent;
+
+	for (unsigned bits = which; bits; bits &= bits - 1)
+		count++;
+	message.value = (int)which;
+	sent = channel_send_with(launch->ends[1], &message, descriptors, count);
+	while (count > 0)
+		close(descriptors[--count]);
+	return sent < 0 ? error_set(err, "the launcher is gone") : 0;
 }
 
 static int enter_view(struct launch *launch, struct post *post, struct error *err)
@@ -81,6 +108,8 @@ static int enter_view(struct launch *launch, struct post *post, struct error *er
 	if (view_enter(launch->plan, &launch->state, &result, err) < 0)
 		return -1;
 	post->git_events = result.git_events;
+	if (launch->limits.has_watch && send_watched(launch, result.has_proc, err) < 0)
+		return -1;
 	if (result.has_proc)
 		return 0;
 	error_set(&note.error, "/proc is empty: this host does not allow a fresh one (a container?)");
@@ -100,7 +129,7 @@ static int confine(struct launch *launch, struct error *err)
 	};
 	size_t count = sizeof extra / sizeof extra[0] - (plan->home == HOME_HOST);
 
-	if (limits_apply(plan, err) < 0 || credentials_hide(err) < 0 || credentials_freeze(err) < 0)
+	if (limits_apply(plan, &launch->limits, err) < 0 || credentials_hide(err) < 0 || credentials_freeze(err) < 0)
 		return -1;
 	if (launch->landlock_abi >= LANDLOCK_ABI_USEFUL && landlock_apply(plan, extra, count, launch->landlock_abi, err) < 0)
 		return -1;
@@ -250,6 +279,8 @@ static void forward(struct post *post)
 		tcsetpgrp(0, getpgid(post->command));
 	else if (message.type == MESSAGE_SIGNAL && message.value > 0 && message.value < NSIG)
 		deliver(post, message.value);
+	else if (message.type == MESSAGE_SIGNAL_ALL && message.value > 0 && message.value < NSIG)
+		kill(-1, message.value);
 }
 
 /* The time limit is the launcher's to keep. But it stops when the command stops, and a command that stops itself while others of its
@@ -301,6 +332,8 @@ _Noreturn void init_main(struct launch *launch)
 	struct error err = { 0 };
 
 	if (tie(launch, &err) < 0 || namespaces_settle(&launch->namespaces, plan->context.uid, plan->context.gid, &err) < 0)
+		fail(channel, &err);
+	if (limits_bound_namespaces(plan, &launch->limits, &err) < 0)
 		fail(channel, &err);
 	if (enter_view(launch, &post, &err) < 0)
 		fail(channel, &err);

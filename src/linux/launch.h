@@ -7,10 +7,13 @@
 #include "common/plan.h"
 #include "common/state.h"
 #include "linux/command.h"
+#include "linux/cgroup.h"
 #include "linux/filter.h"
+#include "linux/limits.h"
 #include "linux/namespaces.h"
 #include "linux/signals.h"
 #include "linux/terminal.h"
+#include "linux/watch.h"
 
 struct launch {
 	const struct plan *plan;
@@ -20,9 +23,17 @@ struct launch {
 	struct namespaces_options namespaces;
 	struct signal_state signals;
 	bool has_own_group; /* the command leads a process group of its own, which gets the terminal */
+	struct limits_choice limits;
+	struct cgroup group;
+	struct watch watch;
 	int landlock_abi;
 	int ends[2]; /* channel: [0] launcher, [1] init */
 };
+
+/* limits_launch.c: how this run's limits are held; makes the group if there is one, and notes if it could not be had. */
+int launch_limits(struct launch *launch, struct run_result *result, struct error *err);
+/* Forks init, into the group if there is one. As namespaces_fork. */
+pid_t launch_fork(struct launch *launch, int *pidfd, struct run_result *result, struct error *err);
 
 /* init.c: the life of pid 1. Never returns. */
 _Noreturn void init_main(struct launch *launch);
@@ -37,6 +48,8 @@ struct supervision {
 	const struct terminal *terminal;
 	bool has_own_group;
 	bool is_hangup_ignored;
+	struct watch *watch;
+	struct cgroup *group;
 };
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);
 

@@ -10,6 +10,8 @@
 
 struct namespaces_options {
 	bool has_host_network; /* network: all shares the host's */
+	bool has_group; /* the child is born into a control group of its own */
+	int group; /* its directory, with has_group */
 };
 
 /* Like fork, into new user, mount, pid, ipc, uts, cgroup and (unless shared) network namespaces. The parent gets the pid and a

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "linux/landlock.h"
+#include "linux/limits.h"
 #include "linux/probe_cache.h"
 #include "linux/probe_trial.h"
 
@@ -84,7 +85,7 @@ void backend_expect(const struct plan *plan, struct guarantee_state states[GUARA
 	judge_processes(abi, &states[GUARANTEE_PROCESSES]);
 	judge_ipc(plan, abi, &states[GUARANTEE_IPC]);
 	set(&states[GUARANTEE_ENVIRONMENT], LEVEL_ENFORCED, "built from the policy", NULL, NULL);
-	set(&states[GUARANTEE_LIMITS], LEVEL_PARTIAL, "rlimits, timer", "memory is limited per process, not in total", NULL);
+	limits_judge(plan, false, &states[GUARANTEE_LIMITS]);
 	set(&states[GUARANTEE_KERNEL], LEVEL_ENFORCED, "seccomp allow-list, no capabilities", NULL, NULL);
 	set(&states[GUARANTEE_INTEGRITY], LEVEL_ENFORCED, "policy protected, state outside the view", NULL, NULL);
 }
@@ -103,6 +104,7 @@ static void judge_trial(const struct plan *plan, const struct probe_host *host, 
 	struct cause cause;
 
 	backend_expect(plan, states);
+	limits_judge(plan, true, &states[GUARANTEE_LIMITS]);
 	if (failure != STAGE_NONE) {
 		cause = cause_of(host, failure, trial->number[failure]);
 		for (size_t i = 0; i < GUARANTEE_COUNT; i++)

@@ -30,6 +30,7 @@ struct run {
 	bool has_status;
 	bool is_lost; /* the channel broke: whether something ran is not known, so it is not claimed that nothing did */
 	bool is_time_over, is_killed;
+	bool are_all_stopped; /* by berm, which cannot watch while it is stopped */
 	int64_t time_limit, kill_at, stop_at; /* monotonic milliseconds; 0: none */
 	int stop_signal;
 	bool is_in_front; /* the command's own group has the terminal, as far as is known */
@@ -57,6 +58,14 @@ static void kill_all(struct run *run)
 	kill(run->supervision->pid, SIGKILL);
 }
 
+/* A command that stops itself, and berm with it, while others of its processes go on would not be watched any more. */
+static void signal_all(struct run *run, int number)
+{
+	struct message message = { .type = MESSAGE_SIGNAL_ALL, .value = number };
+	run->are_all_stopped = number == SIGSTOP;
+	channel_send(run->channel, &message);
+}
+
 /* The shell gives the terminal to berm's group, which hands it on. */
 static void hand_on_terminal(struct run *run)
 {
@@ -70,6 +79,8 @@ static void hand_on_terminal(struct run *run)
 static void continue_command(struct run *run)
 {
 	hand_on_terminal(run);
+	if (run->are_all_stopped)
+		signal_all(run, SIGCONT);
 	signal_command(run, SIGCONT);
 }
 
@@ -93,6 +104,8 @@ static void stop_self(struct run *run)
 		return;
 	}
 	run->is_in_front = false;
+	if (run->supervision->watch->next)
+		signal_all(run, SIGSTOP);
 	sigemptyset(&stop);
 	sigaddset(&stop, run->stop_signal);
 	kill(getpid(), run->stop_signal);
@@ -100,7 +113,11 @@ static void stop_self(struct run *run)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	/* Where no shell could continue it (an orphaned group: the terminal was opened for berm alone) the kernel does not stop berm; bare it
 	 * would not have stopped the command either. */
-	if (has_own_group && !was_continued()) {
+	if (was_continued())
+		return;
+	if (run->are_all_stopped)
+		signal_all(run, SIGCONT);
+	if (has_own_group) {
 		run->is_in_front = true;
 		signal_command(run, SIGCONT);
 	}
@@ -149,6 +166,19 @@ static void not_executed(struct run *run, int number)
 	run->time_limit = 0;
 }
 
+/* Known by its signal, of the command itself or of what a shell says it waited for. */
+static void note_file_size(struct run *run, int exit_code)
+{
+	const struct plan *plan = run->supervision->plan;
+	struct text size = { 0 };
+	if (exit_code != EXIT_SIGNAL_BASE + SIGXFSZ || !plan->limits[LIMIT_FILE_SIZE].is_set)
+		return;
+	text_add_size(&size, plan->limits[LIMIT_FILE_SIZE].value);
+	error_set(&run->result->note, "file size limit of %s reached", size.data);
+	limits_hint(plan, LIMIT_FILE_SIZE, &run->result->note);
+	text_free(&size);
+}
+
 static void exited(struct run *run, int status)
 {
 	run->has_status = true;
@@ -159,12 +189,19 @@ static void exited(struct run *run, int status)
 	} else {
 		run->result->exit_code = WEXITSTATUS(status);
 	}
+	note_file_size(run, run->result->exit_code);
 }
 
 static void take_message(struct run *run)
 {
 	struct message message;
-	int got = channel_receive(run->channel, &message);
+	int descriptors[CHANNEL_DESCRIPTOR_MAX];
+	size_t count = 0;
+	int got = run->supervision->watch->next ? channel_receive_with(run->channel, &message, descriptors, &count)
+						: channel_receive(run->channel, &message);
+	if (count > 0)
+		watch_take(run->supervision->watch, got > 0 && message.type == MESSAGE_WATCH ? (unsigned)message.value : 0,
+			   descriptors, count);
 	if (got <= 0) {
 		run->channel = -1; /* init is gone or going; its pidfd tells when */
 		run->is_lost = got < 0;
@@ -202,6 +239,8 @@ static void take_message(struct run *run)
 		return;
 	case MESSAGE_SIGNAL:
 	case MESSAGE_FOREGROUND:
+	case MESSAGE_SIGNAL_ALL:
+	case MESSAGE_WATCH:
 		return;
 	}
 }
@@ -218,13 +257,13 @@ static void take_time(struct run *run)
 		signal_command(run, SIGTERM);
 		signal_command(run, SIGCONT); /* a stopped command takes its SIGTERM only when it goes on */
 	}
-	if (run->kill_at && now >= run->kill_at)
+	if ((run->kill_at && now >= run->kill_at) || watch_turn(run->supervision->watch, now))
 		kill_all(run);
 }
 
 static int next_timeout(const struct run *run)
 {
-	const int64_t times[] = { run->time_limit, run->kill_at, run->stop_at };
+	const int64_t times[] = { run->time_limit, run->kill_at, run->stop_at, run->supervision->watch->next };
 	int64_t next = -1, now = now_ms();
 	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
 		int64_t left = times[i] - now;
@@ -248,7 +287,8 @@ static int turn(struct run *run)
 		{ .fd = run->supervision->signals, .events = POLLIN },
 		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* its end */
 	};
-	int timeout = run->time_limit || run->kill_at || run->stop_at ? next_timeout(run) : -1;
+	bool has_time = run->time_limit || run->kill_at || run->stop_at || run->supervision->watch->next;
+	int timeout = has_time ? next_timeout(run) : -1;
 	if (poll(watched, 4, timeout) < 0 && errno != EINTR) {
 		kill_all(run); /* nobody would watch it any more */
 		return 1;
@@ -268,27 +308,72 @@ static int turn(struct run *run)
 
 static void say_time_over(struct run *run)
 {
-	const struct setting *limit = &run->supervision->plan->limits[LIMIT_TIME];
-	const struct origin *origin = &limit->rule.origin;
+	const struct plan *plan = run->supervision->plan;
 	struct text text = { 0 };
-	text_add_duration(&text, limit->value);
+	text_add_duration(&text, plan->limits[LIMIT_TIME].value);
 	error_set(&run->result->ended, "time limit of %s reached", text.data);
 	text_free(&text);
-	error_hint(&run->result->ended, "limits.time, %s:%u:%u", origin->source, origin->line, origin->column);
+	limits_hint(plan, LIMIT_TIME, &run->result->ended);
 	run->result->exit_code = EXIT_TIME;
 }
 
-/* What the end means, once init is reaped and all inside are dead. */
-static int conclude(struct run *run, int status)
+/* "memory limit of 64M reached (70M in use)" */
+static void say_reached(struct run *run, enum limit limit, uint64_t measured)
 {
+	const struct plan *plan = run->supervision->plan;
+	struct text text = { 0 }, amount = { 0 };
+	if (limit == LIMIT_PROCESSES) {
+		text_add(&text, "%llu", (unsigned long long)plan->limits[limit].value);
+		text_add(&amount, "%llu", (unsigned long long)measured);
+	} else {
+		text_add_size(&text, plan->limits[limit].value);
+		text_add_size(&amount, measured & ~(uint64_t)0xfffff ? measured & ~(uint64_t)0xfffff : measured);
+	}
+	error_set(&run->result->ended, "%s limit of %s reached (%s %s)",
+		  limit == LIMIT_MEMORY ? "memory"
+		  : limit == LIMIT_DISK ? "disk"
+					: "process",
+		  text.data, amount.data, limit == LIMIT_DISK ? "added" : "in use");
+	limits_hint(plan, limit, &run->result->ended);
+	text_free(&text);
+	text_free(&amount);
+	run->result->exit_code = EXIT_ENDED;
+}
+
+/* What the kernel has counted in the run's group: the command saw no more than failing calls, or nothing. */
+static void note_refused_processes(struct run *run, const struct cgroup_events *events)
+{
+	const struct plan *plan = run->supervision->plan;
+	if (events->refused_processes == 0 || error_is_set(&run->result->note))
+		return;
+	error_set(&run->result->note, "process limit of %llu reached: %llu were not started",
+		  (unsigned long long)plan->limits[LIMIT_PROCESSES].value, (unsigned long long)events->refused_processes);
+	limits_hint(plan, LIMIT_PROCESSES, &run->result->note);
+}
+
+/* What the end means, once init is reaped and all inside are dead. */
+static int conclude(struct run *run, int status, const struct cgroup_events *events)
+{
+	const struct watch *watch = run->supervision->watch;
 	if (run->has_failed)
 		return -1;
+	note_refused_processes(run, events);
 	if (run->is_time_over) {
 		say_time_over(run);
 		return 0;
 	}
 	if (run->has_status)
 		return 0;
+	if (watch->is_blind) {
+		error_set(&run->result->ended, "the sandbox's processes could not be seen, so its limits could not be held");
+		run->result->exit_code = EXIT_ENDED;
+		return 0;
+	}
+	if (watch->is_over || events->killed_for_memory > 0) {
+		say_reached(run, watch->is_over ? watch->reached : LIMIT_MEMORY,
+			    watch->is_over ? watch->measured : events->memory_peak);
+		return 0;
+	}
 	if (!run->has_started && !run->is_lost) {
 		if (WIFSIGNALED(status))
 			return error_set(run->err, "the sandbox was killed (signal %d) while it was being set up",
@@ -309,6 +394,7 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 			   .channel = supervision->channel,
 			   .is_in_front = supervision->has_own_group };
 	const struct setting *time = &supervision->plan->limits[LIMIT_TIME];
+	struct cgroup_events events;
 	int status = 0;
 
 	if (time->is_set)
@@ -317,7 +403,10 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 		;
 	/* Init's death is the death of all: the kernel reaps the whole pid namespace before its pidfd becomes readable. */
 	while (waitpid(supervision->pid, &status, 0) < 0)
-		if (errno != EINTR)
+		if (errno != EINTR) {
+			cgroup_end(supervision->group, &events);
 			return error_errno(err, errno, "cannot wait for the sandbox");
-	return conclude(&run, status);
+		}
+	cgroup_end(supervision->group, &events);
+	return conclude(&run, status, &events);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -15,6 +16,7 @@
 #include "common/cleanup.h"
 #include "linux/git_events.h"
 #include "linux/probe_causes.h"
+#include "linux/limits.h"
 #include "linux/syscalls.h"
 #include "linux/tree.h"
 #include "linux/view_parts.h"
@@ -117,14 +119,25 @@ static int check_place(int fd, const struct state_place *place, struct error *er
 	return 0;
 }
 
-static int take_tree(struct entry *entry, struct error *err)
+/* A tmpfs is memory, and what the policy allows of that or of the disk is all it can hold. */
+void view_tmpfs_options(const struct plan *plan, const char *mode, bool is_disk, char options[VIEW_OPTIONS_MAX])
+{
+	uint64_t size = limits_of_tmpfs(plan, is_disk);
+	if (size == 0)
+		snprintf(options, VIEW_OPTIONS_MAX, "mode=%s,size=50%%", mode);
+	else
+		snprintf(options, VIEW_OPTIONS_MAX, "mode=%s,size=%llu", mode, (unsigned long long)size);
+}
+
+static int take_tree(const struct plan *plan, struct entry *entry, struct error *err)
 {
 	const char *source = entry->place ? entry->place->path : entry->path;
 	autoclose int fd = -1;
 
 	if (entry->kind == ENTRY_PRIVATE && !entry->place) {
-		entry->tree = tree_new("tmpfs", strcmp(entry->path, tmp_path) == 0 ? "mode=1777,size=50%" : "mode=700,size=50%",
-				       ATTR_NOSUID | ATTR_NODEV);
+		char options[VIEW_OPTIONS_MAX];
+		view_tmpfs_options(plan, strcmp(entry->path, tmp_path) == 0 ? "1777" : "700", true, options);
+		entry->tree = tree_new("tmpfs", options, ATTR_NOSUID | ATTR_NODEV);
 		return entry->tree < 0 ? error_errno(err, errno, "cannot mount an empty %s", entry->path) : 0;
 	}
 	fd = tree_open(AT_FDCWD, source);
@@ -145,7 +158,7 @@ static int take_tree(struct entry *entry, struct error *err)
 static int take_trees(struct view *view, bool is_writable, struct error *err)
 {
 	for (size_t i = 0; i < view->count; i++)
-		if (view->entries[i].is_writable == is_writable && take_tree(&view->entries[i], err) < 0)
+		if (view->entries[i].is_writable == is_writable && take_tree(view->plan, &view->entries[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -361,7 +374,7 @@ static int build(struct view *view, const struct state *state, struct view_resul
 	if (attach_entries(view, err) < 0 || make_links(view, err) < 0 || write_documents(view, err) < 0 ||
 	    open_git_events(view, result, err) < 0)
 		return -1;
-	if (view_devices_attach(view->root, &devices, err) < 0)
+	if (view_devices_attach(view->plan, view->root, &devices, err) < 0)
 		return -1;
 	proc = view_proc_attach(view->root, err);
 	if (proc < 0)

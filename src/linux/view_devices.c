@@ -87,8 +87,10 @@ static int attach_new(int root, const char *path, const char *type, const char *
 	return 0;
 }
 
-int view_devices_attach(int root, const struct view_devices *devices, struct error *err)
+int view_devices_attach(const struct plan *plan, int root, const struct view_devices *devices, struct error *err)
 {
+	char options[VIEW_OPTIONS_MAX];
+	view_tmpfs_options(plan, "1777", false, options);
 	for (size_t i = 0; i < devices->count; i++) {
 		const struct view_device *node = &devices->nodes[i];
 		if (view_make(root, node->path, false) < 0 || tree_attach_at(node->tree, root, node->path) < 0)
@@ -97,7 +99,7 @@ int view_devices_attach(int root, const struct view_devices *devices, struct err
 	}
 	if (attach_new(root, "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=620", ATTR_NOSUID | ATTR_NOEXEC, err) < 0)
 		return -1;
-	if (attach_new(root, "/dev/shm", "tmpfs", "mode=1777,size=50%", ATTR_NOSUID | ATTR_NODEV, err) < 0)
+	if (attach_new(root, "/dev/shm", "tmpfs", options, ATTR_NOSUID | ATTR_NODEV, err) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
 		if (symlinkat(links[i].target, root, links[i].path) < 0)

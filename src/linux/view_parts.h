@@ -17,7 +17,11 @@ struct view_devices {
 	bool is_restricted; /* all of /dev was, before the nodes were taken */
 };
 int view_devices_take(const struct plan *plan, struct view_devices *devices, struct error *err);
-int view_devices_attach(int root, const struct view_devices *devices, struct error *err);
+int view_devices_attach(const struct plan *plan, int root, const struct view_devices *devices, struct error *err);
+
+/* view.c: the mount options of a tmpfs of this mode; with is_disk its files count as the disk's too. */
+enum { VIEW_OPTIONS_MAX = 64 };
+void view_tmpfs_options(const struct plan *plan, const char *mode, bool is_disk, char options[VIEW_OPTIONS_MAX]);
 
 /* view_proc.c. Returns 1 if /proc is there, 0 if the kernel refuses it here, -1. */
 int view_proc_attach(int root, struct error *err);

@@ -20,7 +20,8 @@ struct filter_options filter_fixture_options(unsigned architecture, unsigned set
 	return (struct filter_options){ .architecture = filter_fixture_architectures[architecture],
 					.has_nesting = set & 1,
 					.has_network_notify = set & 2,
-					.has_exec_notify = set & 4 };
+					.has_exec_notify = set & 4,
+					.has_fixed_cpus = set & 4 };
 }
 
 struct filter_program filter_fixture_programs[ARCHITECTURES][OPTION_SETS];

@@ -23,7 +23,7 @@ extern const char *const filter_fixture_names[ARCHITECTURES];
 
 extern struct filter_program filter_fixture_programs[ARCHITECTURES][OPTION_SETS];
 
-/* The set's bits: 1 nesting, 2 network notified, 4 exec notified. */
+/* The set's bits: 1 nesting, 2 network notified, 4 exec notified and processors fixed. */
 struct filter_options filter_fixture_options(unsigned architecture, unsigned set);
 /* Builds all programs; prints size and time; exits if one cannot be built. */
 void filter_fixture_build(struct arena *arena);

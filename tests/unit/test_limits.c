@@ -9,6 +9,7 @@
 #include "unit/scratch.h"
 
 static struct plan plan;
+static struct limits_choice choice = { .holds[LIMIT_MEMORY] = HOLD_WATCH };
 
 static void ask(enum limit limit, uint64_t value)
 {
@@ -31,10 +32,12 @@ static int apply_what_is_asked(void *data)
 	ask(LIMIT_OPEN_FILES, 50);
 	ask(LIMIT_PROCESSES, 60);
 	ask(LIMIT_MEMORY, 1 << 30);
-	EXPECT(limits_apply(&plan, &err) == 0);
+	ask(LIMIT_FILE_SIZE, 1 << 20);
+	EXPECT(limits_apply(&plan, &choice, &err) == 0);
 	EXPECT(current(RLIMIT_NOFILE).rlim_max == 50 && current(RLIMIT_NOFILE).rlim_cur == 50);
 	EXPECT(current(RLIMIT_NPROC).rlim_max == 60);
-	EXPECT(current(RLIMIT_DATA).rlim_max == 1 << 30);
+	EXPECT(current(RLIMIT_DATA).rlim_max == 2ul << 30);
+	EXPECT(current(RLIMIT_FSIZE).rlim_max == 1 << 20);
 	EXPECT(current(RLIMIT_CORE).rlim_max == 0);
 	return 0;
 }
@@ -45,7 +48,7 @@ static int apply_nothing_but_core(void *data)
 	struct error err;
 	(void)data;
 	memset(&plan, 0, sizeof plan);
-	EXPECT(limits_apply(&plan, &err) == 0);
+	EXPECT(limits_apply(&plan, &choice, &err) == 0);
 	EXPECT(current(RLIMIT_NOFILE).rlim_max == before.rlim_max && current(RLIMIT_NOFILE).rlim_cur == before.rlim_cur);
 	EXPECT(current(RLIMIT_CORE).rlim_max == 0);
 	return 0;
@@ -60,13 +63,13 @@ static int never_raise(void *data)
 	memset(&plan, 0, sizeof plan);
 	EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 	ask(LIMIT_OPEN_FILES, 1000);
-	EXPECT(limits_apply(&plan, &err) == 0);
+	EXPECT(limits_apply(&plan, &choice, &err) == 0);
 	EXPECT(current(RLIMIT_NOFILE).rlim_max == 40 && current(RLIMIT_NOFILE).rlim_cur == 20);
 	ask(LIMIT_OPEN_FILES, 30);
-	EXPECT(limits_apply(&plan, &err) == 0);
+	EXPECT(limits_apply(&plan, &choice, &err) == 0);
 	EXPECT(current(RLIMIT_NOFILE).rlim_max == 30 && current(RLIMIT_NOFILE).rlim_cur == 20);
 	ask(LIMIT_OPEN_FILES, 10);
-	EXPECT(limits_apply(&plan, &err) == 0);
+	EXPECT(limits_apply(&plan, &choice, &err) == 0);
 	EXPECT(current(RLIMIT_NOFILE).rlim_max == 10 && current(RLIMIT_NOFILE).rlim_cur == 10);
 	return 0;
 }

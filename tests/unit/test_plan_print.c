@@ -14,11 +14,18 @@ static struct guarantee_state states[GUARANTEE_COUNT];
 
 static void fill_states(void)
 {
+	static struct limit_state limits[LIMIT_COUNT] = {
+		[LIMIT_MEMORY] = { "a look through a very long telescope, now and then", false, "no control group in sight" },
+		[LIMIT_TIME] = { "a clock", true, NULL },
+	};
 	for (int i = 0; i < GUARANTEE_COUNT; i++)
-		states[i] = (struct guarantee_state){ LEVEL_ENFORCED,
-						      "a mechanism with a long name that has to be wrapped somewhere, surely",
-						      NULL, NULL };
-	states[GUARANTEE_NETWORK] = (struct guarantee_state){ LEVEL_MISSING, NULL, "this machine cannot", "buy another" };
+		states[i] = (struct guarantee_state){
+			.level = LEVEL_ENFORCED,
+			.mechanism = "a mechanism with a long name that has to be wrapped somewhere, surely",
+		};
+	states[GUARANTEE_LIMITS].limits = limits;
+	states[GUARANTEE_NETWORK] =
+		(struct guarantee_state){ .level = LEVEL_MISSING, .reason = "this machine cannot", .fix = "buy another" };
 }
 
 static size_t widest(const char *text, bool (*counts)(const char *line, size_t length))
@@ -72,7 +79,8 @@ TEST the_page_fits(void)
 					     "allow example.org:443",
 					     "LANG",
 					     "time 30m",
-					     "memory 4G",
+					     "memory 4G         best effort  a look",
+					     "hard         a clock",
 					     "p.yml:",
 					     "/nowhere",
 					     "offline" };

@@ -174,8 +174,6 @@ TEST keys(void)
 		{ "version: 1\ncredentials: x\n", 2, 1, "not yet supported" },
 		{ "version: 1\nworkspace:\n", 2, 1, "not yet supported" },
 		{ "version: 1\naudit: {exec: true}\n", 2, 1, "not yet supported" },
-		{ "version: 1\nlimits: {cpus: 2}\n", 2, 10, "not yet supported" },
-		{ "version: 1\nlimits: {disk: 2G}\n", 2, 10, "not yet supported" },
 		{ "version: 1\nfiles: {guard: repair}\n", 2, 16, "not yet supported" },
 		{ "version: 1\nfiles: {guard: strict}\n", 2, 16, "not yet supported" },
 		{ "version: 1\nrequire: {secrets: strict}\n", 2, 20, "not yet supported" },

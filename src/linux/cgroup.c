@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes, ends and sweeps the control group of a run; cgroup.h has the theory. Never touches a group that it did not make, and never
+ * moves a process. */
+#include "linux/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+
+#ifndef CGROUP2_SUPER_MAGIC
+#define CGROUP2_SUPER_MAGIC 0x63677270
+#endif
+
+enum {
+	REMOVE_TRIES = 20, /* the last of the dead leave a moment after init is reaped */
+	REMOVE_WAIT_MS = 5,
+	NAMES_MAX = 16,
+	CPU_PERIOD_US = 100000, /* the kernel's own default */
+};
+
+static const struct {
+	enum cgroup_controller bit;
+	const char *name;
+} controllers[] = { { CGROUP_MEMORY, "memory" }, { CGROUP_PIDS, "pids" }, { CGROUP_CPU, "cpu" } };
+
+/* Where version 2 is mounted: alone, or beside version 1. */
+static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+static const char inner_name[] = "run";
+
+static int make_directory(int parent, const char *name)
+{
+	return mkdirat(parent, name, 0755);
+}
+
+static int remove_directory(int parent, const char *name)
+{
+	return unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+const struct cgroup_calls cgroup_kernel = { make_directory, remove_directory };
+
+static bool read_at(int directory, const char *name, char *buffer, size_t size)
+{
+	autoclose int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t length = fd < 0 ? -1 : read(fd, buffer, size - 1);
+	buffer[length > 0 ? length : 0] = '\0';
+	return length >= 0;
+}
+
+static int write_at(int directory, const char *name, const char *text)
+{
+	autoclose int fd = openat(directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	size_t length = strlen(text);
+	return fd >= 0 && write(fd, text, length) == (ssize_t)length ? 0 : -1;
+}
+
+static int write_number(int directory, const char *name, uint64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	return write_at(directory, name, text);
+}
+
+/* "cpu memory pids\n" */
+static unsigned parse_controllers(char *list)
+{
+	unsigned found = 0;
+	char *rest = NULL;
+	for (const char *word = strtok_r(list, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+		for (size_t i = 0; i < sizeof controllers / sizeof controllers[0]; i++)
+			if (strcmp(word, controllers[i].name) == 0)
+				found |= (unsigned)controllers[i].bit;
+	return found;
+}
+
+/* The kernel asks for the right to move processes in the nearest group around both places: that is the base itself. */
+static bool is_base(int directory, unsigned wanted, unsigned *found)
+{
+	char list[256];
+	if (!read_at(directory, "cgroup.subtree_control", list, sizeof list))
+		return false;
+	*found = parse_controllers(list);
+	return (*found & wanted) == wanted && faccessat(directory, ".", W_OK | X_OK, AT_EACCESS) == 0 &&
+	       faccessat(directory, "cgroup.procs", W_OK, AT_EACCESS) == 0;
+}
+
+bool cgroup_find_in(const char *root, const char *own, unsigned wanted, struct cgroup_base *base)
+{
+	char path[PATH_MAX];
+	size_t root_length = strlen(root);
+
+	*base = (struct cgroup_base){ .fd = -1 };
+	/* A group outside of what this namespace shows begins with "/..". */
+	if (own[0] != '/' || strstr(own, "/..") || snprintf(path, sizeof path, "%s%s", root, own) >= (int)sizeof path)
+		return false;
+	for (;;) {
+		autoclose int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		char *slash = strrchr(path, '/');
+		if (directory >= 0 && is_base(directory, wanted, &base->controllers)) {
+			base->fd = steal_fd(&directory);
+			return true;
+		}
+		if (!slash || (size_t)(slash - path) < root_length)
+			return false;
+		*slash = '\0';
+	}
+}
+
+/* The line "0::/path" of /proc/self/cgroup. */
+static bool own_group(char *path, size_t size)
+{
+	char text[8192];
+	char *line, *end;
+	if (!read_at(AT_FDCWD, "/proc/self/cgroup", text, sizeof text))
+		return false;
+	line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	if (!line)
+		return false;
+	line = strstr(line, "::") + 2;
+	end = strchr(line, '\n');
+	if (!end || (size_t)(end - line) >= size)
+		return false;
+	memcpy(path, line, (size_t)(end - line));
+	path[end - line] = '\0';
+	return true;
+}
+
+bool cgroup_find(unsigned wanted, struct cgroup_base *base)
+{
+	char own[PATH_MAX];
+	*base = (struct cgroup_base){ .fd = -1 };
+	if (!own_group(own, sizeof own))
+		return false;
+	for (size_t i = 0; i < sizeof mounts / sizeof mounts[0]; i++) {
+		struct statfs info;
+		if (statfs(mounts[i], &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC)
+			return cgroup_find_in(mounts[i], own, wanted, base);
+	}
+	return false;
+}
+
+/* When the process began, in clock ticks since boot: with its number, its identity until the next boot. 0: there is none. */
+static unsigned long long start_of(pid_t pid)
+{
+	char path[64], text[1024];
+	unsigned long long start = 0;
+	const char *after;
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if (!read_at(AT_FDCWD, path, text, sizeof text))
+		return 0;
+	after = strrchr(text, ')'); /* the name may hold anything */
+	if (!after ||
+	    sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) != 1)
+		return 0;
+	return start;
+}
+
+/* Numbers mean something in their pid namespace only, and several may share a base. */
+static unsigned long long own_namespace(void)
+{
+	struct stat info;
+	return stat("/proc/self/ns/pid", &info) == 0 ? (unsigned long long)info.st_ino : 0;
+}
+
+/* A new one also where an earlier one of this process could not be removed. */
+static int make_named(struct cgroup *group)
+{
+	unsigned long long start = start_of(getpid()), space = own_namespace();
+	for (int i = 0; i < NAMES_MAX; i++) {
+		snprintf(group->name, sizeof group->name, "berm-%d-%llu-%llu-%d", (int)getpid(), start, space, i);
+		if (group->calls->make(group->base, group->name) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	group->name[0] = '\0';
+	return -1;
+}
+
+static bool is_abandoned(const char *name)
+{
+	unsigned long long start, space;
+	int pid, number, length = 0;
+	if (sscanf(name, "berm-%d-%llu-%llu-%d%n", &pid, &start, &space, &number, &length) != 4 || name[length] != '\0' ||
+	    pid <= 0)
+		return false;
+	return space == own_namespace() && start_of(pid) != start;
+}
+
+/* A group with a living process in it is not removed by this: the kernel refuses. */
+static int remove_group(int base, const char *name, const struct cgroup_calls *calls)
+{
+	autoclose int outer = openat(base, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (outer < 0)
+		return -1;
+	if (calls->remove(outer, inner_name) < 0 && errno != ENOENT)
+		return -1;
+	return calls->remove(base, name);
+}
+
+void cgroup_sweep(int base, const struct cgroup_calls *calls)
+{
+	int fd = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclosedir DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	if (!list) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(list)))
+		if (is_abandoned(entry->d_name))
+			remove_group(base, entry->d_name, calls);
+}
+
+/* Swap would only move what is too much to the disk; a kernel without it has no such file. */
+static int limit_memory(int outer, uint64_t bytes)
+{
+	if (bytes == 0)
+		return 0;
+	if (write_number(outer, "memory.max", bytes) < 0)
+		return -1;
+	if (write_number(outer, "memory.swap.max", 0) < 0 && errno != ENOENT)
+		return -1;
+	/* All or none: what is left after the kernel picked one process is of no use to anybody. */
+	return write_number(outer, "memory.oom.group", 1);
+}
+
+static int write_limits(int outer, const struct cgroup_limits *limits)
+{
+	char quota[64];
+	if (limit_memory(outer, limits->memory) < 0)
+		return -1;
+	/* Init is one of them. */
+	if (limits->processes > 0 && write_number(outer, "pids.max", limits->processes + 1) < 0)
+		return -1;
+	if (limits->cpus == 0)
+		return 0;
+	snprintf(quota, sizeof quota, "%llu %d", (unsigned long long)limits->cpus * CPU_PERIOD_US, CPU_PERIOD_US);
+	return write_at(outer, "cpu.max", quota);
+}
+
+static int fill(struct cgroup *group, const struct cgroup_limits *limits)
+{
+	if (make_named(group) < 0)
+		return -1;
+	group->outer = openat(group->base, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (group->outer < 0 || write_limits(group->outer, limits) < 0 || group->calls->make(group->outer, inner_name) < 0)
+		return -1;
+	group->inner = openat(group->outer, inner_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return group->inner < 0 ? -1 : 0;
+}
+
+static void forget(struct cgroup *group)
+{
+	int *descriptors[] = { &group->inner, &group->outer, &group->base };
+	for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
+		if (*descriptors[i] >= 0)
+			close(*descriptors[i]);
+		*descriptors[i] = -1;
+	}
+}
+
+int cgroup_make(struct cgroup_base *base, const struct cgroup_limits *limits, const struct cgroup_calls *calls,
+		struct cgroup *group, struct error *err)
+{
+	*group = (struct cgroup){ .calls = calls, .base = base->fd, .outer = -1, .inner = -1 };
+	base->fd = -1;
+	cgroup_sweep(group->base, calls);
+	if (fill(group, limits) == 0)
+		return 0;
+	error_errno(err, errno, "cannot make a control group");
+	if (group->name[0])
+		remove_group(group->base, group->name, calls);
+	forget(group);
+	return -1;
+}
+
+static uint64_t read_event(int directory, const char *file, const char *key)
+{
+	char text[1024];
+	char *rest = NULL;
+	size_t length = strlen(key);
+	if (!read_at(directory, file, text, sizeof text))
+		return 0;
+	for (const char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strncmp(line, key, length) == 0 && line[length] == ' ')
+			return strtoull(line + length + 1, NULL, 10);
+	return 0;
+}
+
+static uint64_t read_number(int directory, const char *file)
+{
+	char text[64];
+	return read_at(directory, file, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+}
+
+void cgroup_end(struct cgroup *group, struct cgroup_events *events)
+{
+	*events = (struct cgroup_events){ 0 };
+	if (group->outer < 0)
+		return;
+	/* All are dead with init; this is for the day when they are not. Before 5.14 there is no such file. */
+	write_at(group->outer, "cgroup.kill", "1");
+	events->killed_for_memory = read_event(group->outer, "memory.events", "oom_kill");
+	events->refused_processes = read_event(group->outer, "pids.events", "max");
+	events->memory_peak = read_number(group->outer, "memory.peak");
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		if (remove_group(group->base, group->name, group->calls) == 0 || errno != EBUSY)
+			break;
+		poll(NULL, 0, REMOVE_WAIT_MS);
+	}
+	forget(group);
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# bombs.py KIND AMOUNT: uses up something, but never more than AMOUNT (mebibytes, processes or seconds), so that it can be run
+# without berm as well. Says `all` when it got all of it, or how much; what a limit ended says nothing.
+import mmap
+import os
+import sys
+import time
+
+MIB = 1 << 20
+PAGES = b"\x01" * MIB
+
+
+def private(amount):
+    kept = []
+    for _ in range(amount):
+        kept.append(bytearray(PAGES))
+        time.sleep(0.002)
+
+
+# No single process has much.
+def children(amount):
+    for _ in range(8):
+        if os.fork() == 0:
+            private(amount // 8)
+            time.sleep(1)
+            os._exit(0)
+    for _ in range(8):
+        os.wait()
+
+
+def shared(amount):
+    memory = mmap.mmap(-1, amount * MIB, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
+    for i in range(amount):
+        memory[i * MIB : (i + 1) * MIB] = PAGES
+        time.sleep(0.002)
+
+
+def fill(fd, amount):
+    for _ in range(amount):
+        os.write(fd, PAGES)
+        time.sleep(0.002)
+
+
+# Never mapped: in no process's own memory.
+def memfd(amount):
+    fill(os.memfd_create("bomb"), amount)
+
+
+def tmpfs(amount):
+    fill(os.open("/dev/shm/bomb-%d" % os.getpid(), os.O_WRONLY | os.O_CREAT, 0o600), amount)
+
+
+# A parent's memory that its children share counts once: this one is within a limit of 1.5 times AMOUNT.
+def forks(amount):
+    kept = [bytearray(PAGES) for _ in range(amount)]
+    for _ in range(6):
+        if os.fork() == 0:
+            time.sleep(1)
+            os._exit(len(kept) - amount)
+    for _ in range(6):
+        os.wait()
+
+
+def disk(amount):
+    for i in range(amount):
+        with open("bomb.%d" % i, "wb") as file:
+            file.write(PAGES)
+        time.sleep(0.002)
+
+
+# In one file that has no name any more.
+def removed(amount):
+    fd = os.open("bomb", os.O_WRONLY | os.O_CREAT, 0o600)
+    os.unlink("bomb")
+    fill(fd, amount)
+
+
+# Half the room in old files that are only touched: nothing is added.
+def touched(amount):
+    with open("old", "r+b") as file:
+        file.write(b"2")
+    disk(amount)
+
+
+def processes(amount):
+    for i in range(amount):
+        try:
+            if os.fork() == 0:
+                time.sleep(2)
+                os._exit(0)
+        except OSError:
+            print(i)
+            sys.exit(3)
+
+
+def spin(amount):
+    end = time.monotonic() + amount
+    while time.monotonic() < end:
+        pass
+
+
+def affinity(_):
+    os.sched_setaffinity(0, range(os.cpu_count()))
+
+
+globals()[sys.argv[1]](int(sys.argv[2]))
+print("all")
