@@ -26,7 +26,7 @@
 #include "common/filesystem.h"
 #include "common/text.h"
 
-enum { PATH_SIZE = 4096, THREADS_MAX = 1024, LINGER_S = 20 };
+enum { PATH_SIZE = 4096, THREADS_MAX = 2048, LINGER_S = 20 };
 
 static const char *path(const char *directory, const char *name, const char *suffix)
 {
