@@ -67,38 +67,15 @@ static const char *absolute(struct session *session, const char *path)
 	return path_absolute(arena, context->working_directory ? context->working_directory : context->project, path);
 }
 
-/* A link with a denied name hides what it leads to, and what it leads to may have an innocent name. */
-static bool is_denied_link(const struct plan *plan, const struct path_links *links, struct verdict *verdict)
-{
-	for (size_t i = 0; i < links->count; i++) {
-		const struct rule *rule = plan_denied_by(plan, links->items[i].path, false);
-		if (!rule)
-			continue;
-		*verdict =
-			(struct verdict){ .rule = rule, .reason = "denied: the path leads through a symlink of a denied name" };
-		return true;
-	}
-	return false;
-}
-
 static int answer_path(struct session *session, enum question question, struct answer *answer, struct error *err)
 {
 	static const enum access accesses[] = {
 		[QUESTION_READ] = ACCESS_READ, [QUESTION_WRITE] = ACCESS_WRITE, [QUESTION_EXEC] = ACCESS_EXECUTE
 	};
-	struct path_links links = { 0 };
-	struct file_info info;
-	bool needs_directory = text_ends_with(answer->asked, "/");
-
 	if (answer->asked[0] == '\0')
 		return error_set(err, "an empty path");
-	if (path_resolve(session->context.fs, &session->arena, absolute(session, answer->asked), &answer->path, &links, &info,
-			 err) < 0)
-		return -1;
-	if (!is_denied_link(&session->plan, &links, &answer->verdict))
-		answer->verdict = plan_check_path(&session->plan, accesses[question], answer->path,
-						  info.type == FILE_DIRECTORY || (info.type == FILE_ABSENT && needs_directory));
-	return 0;
+	return plan_check_spelling(&session->plan, accesses[question], absolute(session, answer->asked),
+				   text_ends_with(answer->asked, "/"), &answer->path, &answer->verdict, err);
 }
 
 static int answer_connect(struct session *session, struct answer *answer, struct error *err)

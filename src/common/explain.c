@@ -354,6 +354,33 @@ struct verdict plan_check_path(const struct plan *plan, enum access access, cons
 	return check_grant(plan, grant, access, path);
 }
 
+/* A link with a denied name hides what it leads to, and what it leads to may have an innocent name. */
+static const struct rule *denied_link(const struct plan *plan, const struct path_links *links)
+{
+	const struct rule *rule = NULL;
+	for (size_t i = 0; i < links->count && !rule; i++)
+		rule = plan_denied_by(plan, links->items[i].path, false);
+	return rule;
+}
+
+int plan_check_spelling(const struct plan *plan, enum access access, const char *absolute, bool needs_directory,
+			const char **canonical, struct verdict *verdict, struct error *err)
+{
+	struct path_links links = { 0 };
+	struct file_info info;
+	const struct rule *rule;
+
+	if (path_resolve(plan->context.fs, plan->arena, absolute, canonical, &links, &info, err) < 0)
+		return -1;
+	rule = denied_link(plan, &links);
+	if (rule)
+		*verdict = no(rule, "denied: the path leads through a symlink of a denied name");
+	else
+		*verdict = plan_check_path(plan, access, *canonical,
+					   info.type == FILE_DIRECTORY || (info.type == FILE_ABSENT && needs_directory));
+	return 0;
+}
+
 static bool is_loopback(const char *host)
 {
 	struct address address;

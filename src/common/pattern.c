@@ -41,13 +41,6 @@ static bool component_is_any_depth(const struct pattern *pattern, struct compone
 	       component.start[0] == '*' && component.start[1] == '*';
 }
 
-/* HFS+ drops these from names, so that ".g<U+200C>it" opens .git there. */
-static bool is_ignored_in_names(uint32_t character)
-{
-	return (character >= 0x200c && character <= 0x200f) || (character >= 0x202a && character <= 0x202e) ||
-	       (character >= 0x206a && character <= 0x206f) || character == 0xfeff;
-}
-
 /* Takes the next character as a case-insensitive file system sees it: composed, folded, without what it drops. False at the end. */
 static bool next_folded(const char **at, const char *end, uint32_t *character)
 {
@@ -57,7 +50,7 @@ static bool next_folded(const char **at, const char *end, uint32_t *character)
 		if (*at == end)
 			return false;
 		*at += unicode_decode(*at, end, character);
-	} while (is_ignored_in_names(*character));
+	} while (unicode_is_ignored(*character));
 	while (*at != end && (unsigned char)**at >= 0x80) {
 		uint32_t mark;
 		size_t length = unicode_decode(*at, end, &mark);

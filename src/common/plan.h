@@ -229,6 +229,10 @@ struct verdict {
 
 /* explain.c: the one evaluator. Paths must be canonical (path_resolve). */
 struct verdict plan_check_path(const struct plan *plan, enum access access, const char *path, bool is_directory);
+/* The same for an absolute path as somebody wrote it, with symlinks and `..`; *canonical is what it leads to. What is not there counts as
+ * a directory if needs_directory. -1 with err if it leads nowhere. */
+int plan_check_spelling(const struct plan *plan, enum access access, const char *absolute, bool needs_directory,
+			const char **canonical, struct verdict *verdict, struct error *err);
 struct verdict plan_check_connect(const struct plan *plan, const char *host, uint16_t port);
 struct verdict plan_check_variable(const struct plan *plan, const char *name);
 

@@ -152,6 +152,12 @@ static bool range_table_holds(const struct unicode_range *table, size_t count, u
 	return range && (character - range->first) % range->step == 0;
 }
 
+bool unicode_is_ignored(uint32_t character)
+{
+	return (character >= 0x200c && character <= 0x200f) || (character >= 0x202a && character <= 0x202e) ||
+	       (character >= 0x206a && character <= 0x206f) || character == 0xfeff;
+}
+
 bool unicode_is_idna_valid(uint32_t character)
 {
 	return range_table_holds(unicode_idna_valid, unicode_idna_valid_count, character);

@@ -22,6 +22,8 @@ uint32_t unicode_fold(uint32_t character);
 bool unicode_range_folds(uint32_t low, uint32_t high, uint32_t character);
 /* The letter that NFC has for base + mark, or 0 if the pair stays a pair. */
 uint32_t unicode_compose(uint32_t base, uint32_t mark);
+/* Does HFS+ drop it from names, so that ".g<U+200C>it" opens .git there? */
+bool unicode_is_ignored(uint32_t character);
 /* May this character above ASCII stand in a host name (PVALID in RFC 5892; what depends on its context may not)? */
 bool unicode_is_idna_valid(uint32_t character);
 /* Is it one of those, and a combining mark? */

@@ -80,7 +80,8 @@ void profile_path(struct profile_writer *writer, const char *kind, const char *p
 
 void profile_end_deny(struct profile_writer *writer)
 {
-	text_add(&writer->out, "\n  (with message \"%s\"))\n", writer->tag);
+	bool is_new_line = writer->out.data[writer->out.length - 1] == '\n';
+	text_add(&writer->out, "%s  (with message \"%s\"))\n", is_new_line ? "" : "\n", writer->tag);
 }
 
 void profile_own_places(struct profile_writer *writer)
@@ -158,7 +159,9 @@ static void write_sockets(struct profile_writer *writer)
 		profile_comment(writer, "", sockets->items[i].rule);
 		text_add(&writer->out, "(allow file-read* network-outbound ");
 		profile_path(writer, "literal", sockets->items[i].path);
-		text_add(&writer->out, ")\n");
+		text_add(&writer->out, ")\n(deny process-exec* ");
+		profile_path(writer, "literal", sockets->items[i].path);
+		profile_end_deny(writer);
 	}
 }
 
@@ -234,12 +237,13 @@ int profile_write(struct arena *arena, const struct plan *plan, const struct pro
 		return -1;
 	write_head(&writer);
 	profile_write_process(&writer);
-	profile_write_devices(&writer);
 	write_grants(&writer);
 	write_sockets(&writer);
 	write_own(&writer);
 	result = profile_write_network(&writer, err);
 	profile_write_protect(&writer);
+	/* After what is protected: a pattern for files of the project does not mean a terminal. */
+	profile_write_devices(&writer);
 	profile_write_pins(&writer);
 	profile_write_deny(&writer);
 	profile_write_closed(&writer);

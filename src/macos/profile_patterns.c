@@ -153,12 +153,33 @@ static void add_exceptions(struct group *group)
 	}
 }
 
+/* A grant that lies in what an exception covers: no name in it comes before the exception. */
+static void add_excepted_grants(struct group *group)
+{
+	const struct plan *plan = group->writer->plan;
+	for (size_t i = 0; i < plan->grants.count; i++) {
+		const struct plan_grant *grant = &plan->grants.items[i];
+		bool is_covered = false;
+		for (size_t k = 0; k < plan->except.count && !is_covered; k++)
+			is_covered = reaches(group, plan->except.items[k].rule) &&
+				     pattern_covers(&plan->except.items[k].pattern, grant->path, grant->type == FILE_DIRECTORY,
+						    true);
+		if (!is_covered)
+			continue;
+		text_add(&group->writer->out, "\n      ");
+		profile_path(group->writer, "subpath", grant->path);
+	}
+}
+
 static void open_form(struct group *group)
 {
 	text_add(&group->writer->out, "(deny %s\n  (require-all\n    (require-any\n", group->operations);
 }
 
-static void close_form(struct group *group, bool has_exceptions)
+/* What is left out of a form besides the command's own places and software: what exceptions cover, grants that they cover, nothing. */
+enum omission { OMIT_EXCEPTIONS, OMIT_GRANTS, OMIT_NOTHING };
+
+static void close_form(struct group *group, enum omission omission)
 {
 	struct profile_writer *writer = group->writer;
 	text_add(&writer->out, ")\n    (require-not (require-any\n      ");
@@ -169,8 +190,10 @@ static void close_form(struct group *group, bool has_exceptions)
 	}
 	if (group->is_anywhere)
 		add_software(writer);
-	if (has_exceptions)
+	if (omission == OMIT_EXCEPTIONS)
 		add_exceptions(group);
+	else if (omission == OMIT_GRANTS)
+		add_excepted_grants(group);
 	text_add(&writer->out, "\n    )))");
 	profile_end_deny(writer);
 }
@@ -265,12 +288,16 @@ static bool is_simple(const struct regex_part *part)
 static void add_shared_name(struct profile_writer *writer, const struct regex_shape *except, size_t at,
 			    const struct regex_part *denied)
 {
+	const struct regex_part *part = &except->items[at];
+	const char *gap = part->is_gap ? regex_any_depth : "";
+	struct text rest = { 0 };
+
 	text_add(&writer->out, "      (regex #\"%s", except->is_anchored ? "^" : "");
 	regex_add_parts(&writer->out, except, 0, at, REGEX_WIDE);
-	text_add(&writer->out, "/%s", except->items[at].is_gap ? regex_any_depth : "");
-	regex_add_part(&writer->out, denied, REGEX_WIDE);
-	text_add(&writer->out, "/%s", except->items[at].is_gap ? regex_any_depth : "");
-	struct text rest = { 0 };
+	/* A gap brings the slash behind it along. */
+	text_add(&writer->out, "%s%s", at > 0 && except->items[at - 1].is_gap ? "" : "/", gap);
+	regex_add_part(&writer->out, is_simple(part) && !part->is_gap ? part : denied, REGEX_WIDE);
+	text_add(&writer->out, "/%s", gap);
 	regex_add_parts(&rest, except, at + 1, except->count, REGEX_WIDE);
 	text_add(&writer->out, "%s", rest.data + 1);
 	text_free(&rest);
@@ -278,13 +305,34 @@ static void add_shared_name(struct profile_writer *writer, const struct regex_sh
 	text_add(&writer->out, "\n");
 }
 
-static bool may_share(const struct entry *denied, const struct entry *except, size_t at)
+static bool part_matches(const struct regex_part *part, const struct regex_part *name)
 {
-	const struct regex_part *part = &except->shape.items[at];
+	return regex_part_matches(part, name->start, (size_t)(name->end - name->start));
+}
+
+static bool has_gap(const struct regex_shape *shape, size_t end)
+{
+	for (size_t i = 0; i < end; i++)
+		if (shape->items[i].is_gap)
+			return true;
+	return false;
+}
+
+/* Could the denied pattern match what the exception's names up to `at` are? When in doubt: yes. */
+static bool may_share(const struct regex_shape *denied, const struct regex_shape *except, size_t at)
+{
+	bool is_fixed =
+		denied->is_anchored && except->is_anchored && !has_gap(denied, denied->count) && !has_gap(except, at + 1);
+	const struct regex_part *part = &except->items[at];
+
+	if (is_fixed && denied->count != at + 1)
+		return false;
+	for (size_t i = 0; is_fixed && i < at; i++)
+		if (is_simple(&except->items[i]) && !part_matches(&denied->items[i], &except->items[i]))
+			return false;
 	if (part->is_gap || !is_simple(part))
 		return true;
-	return regex_part_matches(&denied->shape.items[denied->shape.count - 1], part->start,
-				  (size_t)(part->end - part->start));
+	return part_matches(&denied->items[denied->count - 1], part);
 }
 
 /* An exception that is one path: whether something above it is denied is known now. */
@@ -304,7 +352,7 @@ static size_t add_shared(struct group *group, const struct entries *except, bool
 			if (is_spelled_out(&exception->item->pattern) && !is_below_denied(group, denied, exception))
 				continue;
 			for (size_t at = 0; at + 1 < exception->shape.count; at++) {
-				if (!may_share(denied, exception, at))
+				if (!may_share(&denied->shape, &exception->shape, at))
 					continue;
 				if (!is_counting)
 					add_shared_name(group->writer, &exception->shape, at,
@@ -327,7 +375,7 @@ static void write_first_part(struct group *group)
 		text_add(&writer->out, "\n");
 	}
 	text_add(&writer->out, "    ");
-	close_form(group, true);
+	close_form(group, OMIT_EXCEPTIONS);
 }
 
 static void write_other_parts(struct group *group)
@@ -342,7 +390,7 @@ static void write_other_parts(struct group *group)
 		add_below(group, &except);
 	add_shared(group, &except, false);
 	text_add(&group->writer->out, "    ");
-	close_form(group, false);
+	close_form(group, OMIT_GRANTS);
 }
 
 static void write_group(struct group *group)
@@ -382,14 +430,6 @@ static void push_entry(struct group *group, const struct plan_pattern *item)
 		(struct entry){ item, regex_shape(group->writer->arena, &item->pattern) };
 }
 
-static bool has_gap(const struct regex_shape *shape)
-{
-	for (size_t i = 0; i < shape->count; i++)
-		if (shape->items[i].is_gap)
-			return true;
-	return false;
-}
-
 /* One pattern by itself: everywhere but at that place, and anew below it. A pattern from the root that has no `**` cannot match
  * once more below; of one that has, the last name is taken. */
 static void write_special(const struct group *common, const struct plan_pattern *item, const char *place)
@@ -404,7 +444,7 @@ static void write_special(const struct group *common, const struct plan_pattern 
 	group.within = place;
 	push_entry(&group, item);
 	shape = &group.entries.items[0].shape;
-	if (shape->is_anchored && !has_gap(shape))
+	if (shape->is_anchored && !has_gap(shape, shape->count))
 		return;
 	if (shape->is_anchored) {
 		shape->items += shape->count - 1;
@@ -485,7 +525,7 @@ static void add_to_form(struct group *group, size_t *count, const struct rule *r
 {
 	if (*count == FILTERS_IN_FORM) {
 		text_add(&group->writer->out, "    ");
-		close_form(group, false);
+		close_form(group, OMIT_NOTHING);
 		*count = 0;
 	}
 	if ((*count)++ == 0)
@@ -509,7 +549,7 @@ static void write_spelled_out(struct group *group, const struct plan_patterns *p
 	if (count == 0)
 		return;
 	text_add(&group->writer->out, "    ");
-	close_form(group, false);
+	close_form(group, OMIT_NOTHING);
 }
 
 static void write_patterns(struct group *group, const struct plan_patterns *patterns, const struct plan_matches *matches)

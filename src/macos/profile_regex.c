@@ -83,6 +83,18 @@ static const char *skip_high(const char *at, const char *end)
 	return at;
 }
 
+/* Only characters that count for nothing in names? */
+static bool is_ignored(const char *at, const char *end)
+{
+	while (at != end && !is_printable((unsigned char)*at)) {
+		uint32_t character;
+		at += unicode_decode(at, end, &character);
+		if (!unicode_is_ignored(character))
+			return false;
+	}
+	return true;
+}
+
 static bool takes_mark(unsigned char base, const char *at, const char *end)
 {
 	uint32_t mark;
@@ -103,7 +115,9 @@ static const char *add_plain(struct text *out, const char *at, const char *end, 
 	if (!is_printable(c) || takes_mark(c, at + 1, end)) {
 		if (width == REGEX_NARROW)
 			return NULL;
-		if (!out->data || !text_ends_with(out->data, "[^/]+"))
+		if (!is_printable(c) && is_ignored(at, end))
+			text_add(out, "%s*", above_ascii);
+		else if (!out->data || !text_ends_with(out->data, "[^/]+"))
 			text_add(out, "[^/]+");
 		return skip_high(at + (is_printable(c) ? 1 : 0), end);
 	}
