@@ -47,9 +47,12 @@ if(BERM_STATIC)
 	target_compile_definitions(berm_flags INTERFACE BERM_STATIC)
 endif()
 
-foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fno-common)
+foreach(flag IN ITEMS -fstack-protector-strong -fno-common)
 	berm_compile_flag(${flag})
 endforeach()
+if(NOT APPLE) # clang takes it there and says that it does nothing
+	berm_compile_flag(-fstack-clash-protection)
+endif()
 # clang before 16 takes the zero pattern only together with a second flag.
 berm_compile_flag(-ftrivial-auto-var-init=zero)
 if(NOT has_c_ftrivial_auto_var_init_zero)

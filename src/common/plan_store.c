@@ -26,7 +26,7 @@ extern char **environ;
 
 enum { FORMAT = 4, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
 
-static const char magic[8] = "bermplan";
+static const char magic[8] = { 'b', 'e', 'r', 'm', 'p', 'l', 'a', 'n' };
 
 struct header {
 	char magic[8];

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words that start a command in a Seatbelt sandbox. Portable, so that it is tested on every system. */
+#ifndef BERM_MACOS_LAUNCH_WORDS_H
+#define BERM_MACOS_LAUNCH_WORDS_H
+
+#include "macos/profile.h"
+
+#define LAUNCH_SANDBOX_EXEC "/usr/bin/sandbox-exec"
+#define LAUNCH_SHELL "/bin/sh"
+
+enum { LAUNCH_PROOF_MIN = 3, LAUNCH_PROOF_MAX = 9 }; /* a shell's redirection takes one digit */
+
+/* The number that the proof goes through: free of the descriptors that the caller passes on; -1 if there is none. */
+int launch_proof_number(const int *pass_fds, size_t count);
+/* sandbox-exec -f FILE -DNAME=VALUE... -- /bin/sh -c SCRIPT sh COMMAND ARGUMENT...: the script writes one byte to `proof`, closes it
+ * and becomes the command. No byte means that no sandbox stood around it. */
+char **launch_words(struct arena *arena, const struct profile *profile, const char *profile_path, int proof,
+		    char *const *command);
+/* NAME=VALUE of the plan, without what loads code into programs of the system. `home` and `tmp` take the place of those of
+ * plan->state wherever a value leads there; NULL: they stay. */
+char **launch_environment(struct arena *arena, const struct plan *plan, const char *home, const char *tmp);
+
+#endif
