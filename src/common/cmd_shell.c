@@ -24,6 +24,7 @@ enum { REPORT_DESCRIPTOR = 90 };
 static void narrow(struct session *session)
 {
 	session->is_narrowing = true;
+	session->piece = "npm-script";
 	session->words = session_narrow_words(&session->arena, session->piece);
 }
 

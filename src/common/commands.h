@@ -25,6 +25,8 @@ int cmd_doctor(int argc, char **argv);
 int cmd_doctor_attempts(int argc, char **argv); /* what doctor runs, bare and inside */
 int cmd_setup(int argc, char **argv);
 int cmd_hook_rewrite(int argc, char **argv);
+int cmd_hooks(int argc, char **argv);
+int cmd_hook_run(int argc, char **argv); /* what the dispatcher of `berm hooks` calls */
 int cmd_completions(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -51,6 +51,13 @@ static const struct subcommand_word setup_words[] = {
 	{ "mcp", COMMAND_SETUP, OPERAND_NONE },		{ 0 },
 };
 
+static const struct subcommand_word hooks_words[] = {
+	{ "install", COMMAND_HOOKS, OPERAND_NONE },
+	{ "uninstall", COMMAND_HOOKS, OPERAND_NONE },
+	{ "status", COMMAND_HOOKS, OPERAND_NONE },
+	{ 0 },
+};
+
 const struct subcommand subcommand_table[] = {
 	{ "run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox", .options = COMMAND_RUN,
 	  .operand = OPERAND_COMMAND },
@@ -71,8 +78,11 @@ const struct subcommand subcommand_table[] = {
 	{ "setup", cmd_setup, "setup [HOST]", "let an agent, editor or tool run commands in it", .options = COMMAND_SETUP,
 	  .words = setup_words },
 	{ "hook-rewrite", cmd_hook_rewrite, "hook-rewrite --host=HOST", NULL, .options = COMMAND_HOOK },
+	{ "hooks", cmd_hooks, "hooks install|status|...", "git hooks in the sandbox", .options = COMMAND_HOOKS,
+	  .words = hooks_words },
 	{ "version", cmd_version, "version", "the version", .options = 0 },
 	{ "help", cmd_help, "help", "this text", .options = 0 },
+	{ "hook-run", cmd_hook_run, "hook-run NAME [ARGUMENT...]", NULL, .options = 0 },
 	{ "completions", cmd_completions, "completions bash|zsh|fish", NULL, .words = shell_words },
 };
 

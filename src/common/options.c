@@ -38,6 +38,9 @@ enum option_id {
 	OPTION_FILE,
 	OPTION_HOST,
 	OPTION_ALL,
+	OPTION_GLOBAL,
+	OPTION_REPOSITORY,
+	OPTION_UNINSTALL,
 	OPTION_YES,
 	OPTION_INSTALL_APPARMOR,
 	OPTION_VERBOSE,
@@ -87,6 +90,9 @@ static const struct option_row option_table[] = {
 	{ OPTION_FILE, "file", 0, "FILE", COMMAND_SETUP, "the host's settings, if they lie elsewhere" },
 	{ OPTION_HOST, "host", 0, "claude-code|codex|gemini|cursor", COMMAND_HOOK, "whose JSON it is" },
 	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
+	{ OPTION_REPOSITORY, "repo", 0, NULL, COMMAND_HOOKS, "this repository (default)" },
+	{ OPTION_GLOBAL, "global", 0, NULL, COMMAND_HOOKS, "every repository that sets no core.hooksPath itself" },
+	{ OPTION_UNINSTALL, "uninstall", 0, NULL, COMMAND_HOOKS, "the same as the word" },
 	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
 	{ OPTION_INSTALL_APPARMOR, "install-apparmor", 0, NULL, COMMAND_DOCTOR, "let berm make user namespaces (root)" },
 	{ OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS | COMMAND_DOCTOR, "say more" },
@@ -301,6 +307,15 @@ static int take(struct arena *arena, const struct option_row *row, const char *v
 		return 0;
 	case OPTION_ALL:
 		options->wants_all = true;
+		return 0;
+	case OPTION_GLOBAL:
+		options->wants_global = true;
+		return 0;
+	case OPTION_REPOSITORY:
+		options->wants_repository = true;
+		return 0;
+	case OPTION_UNINSTALL:
+		options->wants_uninstall = true;
 		return 0;
 	case OPTION_YES:
 		options->is_yes = true;

@@ -45,6 +45,7 @@ struct options {
 	const char *file; /* setup --file=FILE */
 	const char *host; /* hook-rewrite --host=HOST */
 	bool wants_all; /* state reset --all */
+	bool wants_global, wants_repository, wants_uninstall; /* hooks */
 	bool wants_sbpl; /* plan --format=sbpl */
 	bool wants_apparmor; /* doctor --install-apparmor */
 	bool wants_why_rebuilt; /* plan --why-rebuilt */

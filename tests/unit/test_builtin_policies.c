@@ -27,6 +27,7 @@ TEST all_expected_ones_are_there(void)
 		{ "git", BUILTIN_PIECE },
 		{ "git-hook", BUILTIN_PIECE },
 		{ "node", BUILTIN_PIECE },
+		{ "npm-script", BUILTIN_PIECE },
 		{ "python", BUILTIN_PIECE },
 		{ "rust", BUILTIN_PIECE },
 		{ "go", BUILTIN_PIECE },
