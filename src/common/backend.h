@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/egress_report.h"
 #include "common/error.h"
 #include "common/guarantee.h"
 #include "common/plan.h"
@@ -33,6 +34,7 @@ struct run_result {
 	int signal; /* the one that ended the command, 0 if it exited */
 	struct error ended; /* set when berm ended the run or could not start the command: a sentence for stderr */
 	bool is_git_refused; /* git inside says that it could not write the configuration of a repository, which is locked */
+	struct egress_reports *refused; /* connections that the policy does not allow; NULL if nobody judged any */
 	struct error note; /* something the user should know about the run; the run was not affected */
 };
 

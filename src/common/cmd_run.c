@@ -41,6 +41,22 @@ static void say_weaker(const struct plan *plan, const struct guarantee_state *st
 	}
 }
 
+/* One line at the end; with -v one for each destination. */
+static void say_refused(const struct egress_reports *refused, bool is_verbose)
+{
+	struct text out = { 0 };
+	egress_summary(refused, &out);
+	if (out.length > 0)
+		fprintf(stderr, "berm: %s\n", out.data);
+	text_free(&out);
+	if (!is_verbose || egress_reports_total(refused) == 0)
+		return;
+	out = (struct text){ 0 };
+	egress_details(refused, &out);
+	fputs(out.data, stderr);
+	text_free(&out);
+}
+
 static int print_plan(const struct session *session, const struct guarantee_state *states)
 {
 	struct text out = { 0 };
@@ -141,6 +157,8 @@ int run_command(struct session *session, char *const *command)
 	say_weaker(&session->plan, states);
 	if (scan_and_run(&session->plan, &request, &result, &err) < 0)
 		return report_error(&err);
+	if (result.refused)
+		say_refused(result.refused, session->options.is_verbose);
 	if (error_is_set(&result.note))
 		report_error(&result.note);
 	if (result.is_git_refused)

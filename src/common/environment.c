@@ -296,6 +296,7 @@ void build_environment(struct builder *builder)
 
 	pass_callers(plan);
 	put_own(plan);
+	environment_add_proxy(plan);
 	for (size_t i = 0; i < set->count; i++)
 		put(plan, set->items[i].rule.text, set->items[i].value, &set->items[i].rule);
 	environment_add_git(plan);

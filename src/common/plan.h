@@ -238,6 +238,9 @@ struct verdict plan_check_variable(const struct plan *plan, const char *name);
 
 /* environment.c: one more variable of berm's own, in a plan that is made already. */
 void plan_add_variable(struct plan *plan, const char *name, const char *value);
+/* environment_proxy.c: the port inside that the proxy gets, and a variable's value with that port and the run's secret in it. */
+uint16_t plan_proxy_port(const struct plan *plan);
+const char *environment_fill_proxy(struct arena *arena, const char *value, uint16_t port, const char *secret);
 
 /* plan_state.c: the name of a project's directory in the state directory. */
 const char *plan_project_key(struct arena *arena, const char *project);

@@ -91,6 +91,8 @@ bool environment_has(struct plan *plan, const char *name);
 void environment_restore(struct plan *plan, const struct plan_variables *own);
 /* environment_git.c: git's configuration through the environment. */
 void environment_add_git(struct plan *plan);
+/* environment_proxy.c: the proxy's address in the variables that programs know. */
+void environment_add_proxy(struct plan *plan);
 /* git_user.c: fills plan->git_user. */
 void build_git_user(struct builder *builder);
 /* plan_documents.c: after the scan. */

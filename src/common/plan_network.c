@@ -103,23 +103,6 @@ static void add_network_files(struct builder *builder)
 	}
 }
 
-/* A promise that nothing keeps yet is said here, and `run` refuses. */
-static void note_unsupported(struct builder *builder)
-{
-	struct plan *plan = builder->plan;
-	if (plan->context.os != OS_LINUX)
-		return;
-	if (plan->network.mode == NETWORK_ALLOW)
-		build_note(builder, NOTE_UNSUPPORTED, plan->network.rule,
-			   "a list of allowed destinations is not yet supported");
-	if (plan->network.local.count > 0)
-		build_note(builder, NOTE_UNSUPPORTED, plan->network.local.items[0].rule,
-			   "reaching local ports is not yet supported");
-	if (plan->network.publish.count > 0)
-		build_note(builder, NOTE_UNSUPPORTED, plan->network.publish.items[0].rule,
-			   "publishing ports is not yet supported");
-}
-
 void build_network(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
@@ -140,5 +123,4 @@ void build_network(struct builder *builder)
 		add_destinations(builder, &policy->network.allow, &plan->network.allow);
 	if (plan->network.mode == NETWORK_ALL)
 		add_network_files(builder);
-	note_unsupported(builder);
 }

@@ -7,7 +7,9 @@
  * so nothing that runs inside was ever outside it. Failures before execve come back over the channel and are told by the launcher;
  * nothing has run then. When the command ends, init ends, and the kernel ends whatever is left in the pid namespace.
  *
- * Order: state → filter → command → signals → channel → namespaces → (init.c: tie, settle, view, confine, filter, start)
+ * Where the policy names destinations there is a fourth, the proxy (egress.h), forked before init and outside like the launcher.
+ *
+ * Order: state → filter → command → signals → [proxy] → channel → namespaces → (init.c: tie, settle, view, confine, filter, start)
  *        → supervise → terminal restored. */
 #include "common/backend.h"
 
@@ -48,6 +50,27 @@ static int take_filter(struct launch *launch, const void *prepared, size_t size,
 	return 0;
 }
 
+/* The secret of this run, and the variables that tell it to programs inside. */
+static int prepare_egress(struct launch *launch, struct error *err)
+{
+	const struct plan *plan = launch->plan;
+	uint16_t port = plan_proxy_port(plan);
+	struct egress_port ports[EGRESS_PORT_MAX];
+
+	if (egress_ports(plan, ports, err) < 0)
+		return -1;
+	if (proxy_make_secret(launch->egress.secret) < 0)
+		return error_errno(err, errno, "cannot make a secret for the proxy");
+	for (size_t i = 0; i < plan->environment.count; i++) {
+		const struct plan_variable *variable = &plan->environment.items[i];
+		if (!variable->rule)
+			launch->command.environment[i] =
+				arena_printf(plan->arena, "%s=%s", variable->name,
+					     environment_fill_proxy(plan->arena, variable->value, port, launch->egress.secret));
+	}
+	return 0;
+}
+
 static int prepare(struct launch *launch, const struct run_request *request, struct error *err)
 {
 	const struct plan *plan = launch->plan;
@@ -61,6 +84,9 @@ static int prepare(struct launch *launch, const struct run_request *request, str
 		return -1;
 	command_prepare(plan, request->argv, &launch->command);
 	launch->landlock_abi = landlock_abi();
+	launch->has_egress = egress_is_needed(plan);
+	if (launch->has_egress && prepare_egress(launch, err) < 0)
+		return -1;
 	launch->namespaces.has_host_network = plan->network.mode == NETWORK_ALL;
 	return 0;
 }
@@ -128,6 +154,8 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 	if (supervision.pid == 0)
 		init_main(launch);
 	close(launch->ends[1]);
+	if (launch->has_egress)
+		egress_leave_inside(&launch->egress);
 	if (supervision.pid < 0) {
 		watch_end(&launch->watch);
 		cgroup_end(&launch->group, &ignored);
@@ -138,6 +166,20 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 	launch->watch.init = supervision.pid;
 	status = supervisor_run(&supervision, result, err);
 	watch_end(&launch->watch);
+	return status;
+}
+
+/* The helpers outlive the sandbox by what they have to report. */
+static int run_with_egress(struct launch *launch, const struct terminal *terminal, int signals, struct run_result *result,
+			   struct error *err)
+{
+	int status;
+
+	if (egress_start(launch->plan, &launch->egress, err) < 0)
+		return -1;
+	status = run_and_supervise(launch, terminal, signals, result, err);
+	result->refused = arena_alloc(launch->plan->arena, sizeof *result->refused);
+	egress_finish(&launch->egress, result->refused, &result->note);
 	return status;
 }
 
@@ -155,7 +197,8 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 	signals = signals_take(&launch.signals, err);
 	if (signals < 0)
 		return -1;
-	status = run_and_supervise(&launch, &terminal, signals, result, err);
+	status = launch.has_egress ? run_with_egress(&launch, &terminal, signals, result, err)
+				   : run_and_supervise(&launch, &terminal, signals, result, err);
 	terminal_restore(&terminal);
 	if (status == 0) {
 		explain_not_executed(plan, request->argv[0], result);

@@ -3,11 +3,13 @@
 #include "linux/credentials.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/securebits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 int credentials_hide(struct error *err)
 {
@@ -60,5 +62,29 @@ int credentials_follow_parent(struct error *err)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return error_errno(err, errno, "cannot tie init's life to berm's");
+	return 0;
+}
+
+int credentials_drop_outside(struct error *err)
+{
+	enum { NOBODY = 65534 };
+	__attribute__((cleanup(cleanup_cap))) cap_t none = cap_init();
+	__attribute__((cleanup(cleanup_cap))) cap_t left = NULL;
+
+	/* EINVAL: in this user namespace there is nobody else. EPERM: a user namespace that forbids setgroups. Then root's name is kept
+	 * and its powers go all the same. */
+	if (geteuid() == 0) {
+		if (setgroups(0, NULL) < 0 && errno != EPERM)
+			return error_errno(err, errno, "cannot leave root's groups");
+		if (setresgid(NOBODY, NOBODY, NOBODY) < 0 && errno != EINVAL)
+			return error_errno(err, errno, "cannot leave root's group");
+		if (setresuid(NOBODY, NOBODY, NOBODY) < 0 && errno != EINVAL)
+			return error_errno(err, errno, "cannot become nobody");
+	}
+	if (!none || cap_reset_ambient() < 0 || cap_set_proc(none) < 0)
+		return error_errno(err, errno, "cannot drop capabilities");
+	left = cap_get_proc();
+	if (!left || cap_compare(none, left) != 0)
+		return error_set(err, "capabilities are still there after dropping them");
 	return 0;
 }

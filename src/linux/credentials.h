@@ -14,4 +14,7 @@ int credentials_drop(struct error *err);
 /* Dies when the parent does. To be called again after a change of credentials, which clears it. */
 int credentials_follow_parent(struct error *err);
 
+/* For a helper process outside the namespaces: root becomes nobody (where there is one to become), and no capability is left. */
+int credentials_drop_outside(struct error *err);
+
 #endif

@@ -5,6 +5,7 @@
  * Stages, and what must not have happened before each:
  *   tie      life tied to the launcher                            - first, so that nothing is ever left behind
  *   settle   uid map, loopback, sysctls of the namespaces          - needs the fresh namespaces
+ *   egress   sockets that the proxy outside listens on, if any    - needs the loopback, and /proc of the host
  *   view     mounts, chroot                                       - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
  *   confine  rlimits, unreadable memory, no_new_privs, Landlock,
  *            capabilities                                         - nothing may be mounted or opened from here on; a process that
@@ -334,6 +335,8 @@ _Noreturn void init_main(struct launch *launch)
 	if (tie(launch, &err) < 0 || namespaces_settle(&launch->namespaces, plan->context.uid, plan->context.gid, &err) < 0)
 		fail(channel, &err);
 	if (limits_bound_namespaces(plan, &launch->limits, &err) < 0)
+		fail(channel, &err);
+	if (launch->has_egress && egress_enter(plan, &launch->egress, &err) < 0)
 		fail(channel, &err);
 	if (enter_view(launch, &post, &err) < 0)
 		fail(channel, &err);

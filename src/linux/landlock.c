@@ -236,8 +236,8 @@ const char *landlock_describe(int abi)
 
 int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi, struct error *err)
 {
-	/* Without rules for ports: TCP inside goes through the supervisor, whose own calls are not restricted by this. */
-	struct landlock_handled handled = landlock_handled_at(abi, plan->network.mode == NETWORK_ALLOW);
+	/* TCP is not handled: what is in the network namespace besides the command's own sockets is the proxy's listener. */
+	struct landlock_handled handled = landlock_handled_at(abi, false);
 	struct ruleset ruleset = { -1, handled.filesystem };
 	autoclose int fd = -1;
 
@@ -251,6 +251,28 @@ int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, 
 		return -1;
 	for (size_t i = 0; i < extra_count; i++)
 		if (grant(&ruleset, extra[i].path, 0, extra_rights(&extra[i]), err) < 0)
+			return -1;
+	if (syscall(NR_RESTRICT_SELF, fd, 0) < 0)
+		return error_errno(err, errno, "cannot enforce the Landlock ruleset");
+	return 0;
+}
+
+int landlock_apply_reader(const char *const *directories, size_t count, int abi, struct error *err)
+{
+	struct landlock_handled handled = landlock_known_at(abi);
+	struct ruleset ruleset = { -1, handled.filesystem };
+	autoclose int fd = -1;
+
+	if (abi < 1)
+		return error_set(err, "this kernel has no Landlock");
+	/* Connecting is what the helper is for, and asking name servers too. */
+	handled.network &= BIND_TCP;
+	fd = create_ruleset(&handled, abi, err);
+	if (fd < 0)
+		return -1;
+	ruleset.fd = fd;
+	for (size_t i = 0; i < count; i++)
+		if (grant(&ruleset, directories[i], 0, READ_FILE, err) < 0)
 			return -1;
 	if (syscall(NR_RESTRICT_SELF, fd, 0) < 0)
 		return error_errno(err, errno, "cannot enforce the Landlock ruleset");

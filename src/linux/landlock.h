@@ -39,6 +39,9 @@ struct landlock_extra {
 	bool is_list_only; /* directories may be listed, files not read: `/` itself */
 };
 
+/* For a helper process outside: reads files below these directories, and nothing else of the file system; binds no port. */
+int landlock_apply_reader(const char *const *directories, size_t count, int abi, struct error *err);
+
 /* Restricts the calling thread (no_new_privs must be set). Paths are opened inside the finished view; those that are absent are
  * skipped. Nothing is granted that the plan or `extra` does not name. ABI 0 is an error: nothing would be restricted. */
 int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi, struct error *err);

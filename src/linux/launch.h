@@ -8,6 +8,7 @@
 #include "common/state.h"
 #include "linux/command.h"
 #include "linux/cgroup.h"
+#include "linux/egress.h"
 #include "linux/filter.h"
 #include "linux/limits.h"
 #include "linux/namespaces.h"
@@ -27,6 +28,8 @@ struct launch {
 	struct cgroup group;
 	struct watch watch;
 	int landlock_abi;
+	bool has_egress; /* the policy names destinations or ports */
+	struct egress egress;
 	int ends[2]; /* channel: [0] launcher, [1] init */
 };
 

@@ -36,15 +36,19 @@ static void judge_network(const struct plan *plan, struct guarantee_state *state
 		set(state, LEVEL_ENFORCED, "the policy allows everything: the host's network is shared", NULL, NULL);
 		break;
 	case NETWORK_ALLOW:
-		set(state, LEVEL_MISSING, NULL, "this version has no allowlist on Linux yet",
-		    "use `network: none` or `network: all`");
+		set(state, LEVEL_ENFORCED,
+		    "network namespace with nothing but its own loopback and, outside, a proxy: programs that ignore proxy "
+		    "settings "
+		    "cannot connect",
+		    NULL, NULL);
 		break;
 	}
 	if (plan->network.deny.count > 0 && plan->network.mode == NETWORK_ALL)
 		set(state, LEVEL_MISSING, NULL, "network.deny cannot be enforced with `network: all` yet",
 		    "use `network: none`");
-	if (plan->network.local.count > 0 || plan->network.publish.count > 0)
-		set(state, LEVEL_MISSING, NULL, "network.local and network.publish are not built yet", "leave them out");
+	if (plan->network.publish.count > 0 && plan->network.mode == NETWORK_ALL)
+		set(state, LEVEL_MISSING, NULL,
+		    "network.publish means nothing with `network: all`: ports inside are the host's", "leave it out");
 }
 
 static void judge_ipc(const struct plan *plan, int abi, struct guarantee_state *state)
