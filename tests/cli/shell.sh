@@ -133,6 +133,12 @@ unset SSH_AUTH_SOCK
 expect_status "an option of berm is the shell's" 2 "$shims/bash" --allow-read=/ -c 'echo x'
 expect_status "the control: berm run takes it" 0 "$BERM" run --allow-read="$home/private" -- cat "$home/private/diary"
 
+printf 'version: 1\ncommand_line: narrow\n' >"$home/.config/berm/berm.yml"
+expect_status "nor where the user's policy says that options only narrow" 1 "$BERM" run --allow-read="$home/private" -- cat "$home/private/diary"
+expect_status "which no other policy takes back" 1 "$BERM" run --policy="$scratch/policy" -- cat "$home/private/diary"
+rm "$home/.config/berm/berm.yml"
+expect_output "the control: that policy grants it" "the diary" "$BERM" run --policy="$scratch/policy" -- cat "$home/private/diary"
+
 # The host's workspace.
 mkdir -p nested/deep "$scratch/elsewhere"
 git init -q nested 2>/dev/null || mkdir -p nested/.git

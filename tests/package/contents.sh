@@ -16,6 +16,10 @@ holds() {
 		share/berm/berm.schema.json share/berm/apparmor/berm; do
 		expect "$1: $file" test -s "$2/$file"
 	done
+	for file in bin/berm-sh libexec/berm/shims/{bash,zsh,sh,dash,fish}; do
+		expect "$1: $file leads to the program" test "$(readlink -f "$2/$file")" = "$(readlink -f "$2/bin/berm")"
+		expect_equal "$1: $file, wherever the tree lies" "" "$(readlink "$2/$file" | grep '^/')"
+	done
 	expect "$1: the schema is the program's own" cmp "$2/share/berm/berm.schema.json" <("$2/bin/berm" policies --schema)
 	expect_equal "$1: bash completions are the program's own" "$("$2/bin/berm" completions bash)" \
 		"$(cat "$2/share/bash-completion/completions/berm")"
