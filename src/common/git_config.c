@@ -46,6 +46,53 @@ static const char *unquote(struct arena *arena, const char *at, size_t length)
 	return value;
 }
 
+/* `[section]` or `[section "sub section"]`; returns what follows on the line. */
+static const char *read_header(struct git_config_reader *reader, const char *at, const char *end)
+{
+	const char *name = skip_blanks(at + 1);
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.");
+	char *subsection;
+	size_t used = 0;
+
+	reader->section = arena_copy_n(reader->arena, name, length);
+	reader->subsection = NULL;
+	at = skip_blanks(name + length);
+	if (*at == '"') {
+		subsection = arena_alloc(reader->arena, (size_t)(end - at) + 1);
+		for (at++; at < end && *at != '"'; at++) {
+			if (*at == '\\' && at + 1 < end)
+				at++;
+			subsection[used++] = *at;
+		}
+		reader->subsection = subsection;
+		at = at < end ? skip_blanks(at + 1) : end;
+	}
+	if (at < end && *at == ']')
+		return skip_blanks(at + 1);
+	reader->section = ""; /* not a header that git would take */
+	return end;
+}
+
+bool git_config_next(struct git_config_reader *reader)
+{
+	while (*reader->next) {
+		const char *at = skip_blanks(reader->next);
+		const char *end = reader->next + strcspn(reader->next, "\n");
+		size_t length;
+		reader->next = *end ? end + 1 : end;
+		if (*at == '[')
+			at = read_header(reader, at, end);
+		length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+		if (!reader->section || length == 0 || *skip_blanks(at + length) != '=')
+			continue;
+		reader->name = arena_copy_n(reader->arena, at, length);
+		at = skip_blanks(skip_blanks(at + length) + 1);
+		reader->value = unquote(reader->arena, at, at < end ? (size_t)(end - at) : 0);
+		return true;
+	}
+	return false;
+}
+
 /* One line after the other: which section it is in, and where its value starts if it sets `name` there. */
 struct lines {
 	const char *section, *name, *next;

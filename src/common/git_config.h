@@ -4,7 +4,18 @@
 #ifndef BERM_COMMON_GIT_CONFIG_H
 #define BERM_COMMON_GIT_CONFIG_H
 
+#include <stdbool.h>
+
 #include "common/arena.h"
+
+/* Every `name = value` in order, subsections included. Start with the text in `next` and the rest zero. */
+struct git_config_reader {
+	struct arena *arena;
+	const char *next;
+	const char *section, *subsection; /* subsection: NULL if the header has none */
+	const char *name, *value;
+};
+bool git_config_next(struct git_config_reader *reader);
 
 /* The last value of section.name, or NULL. Includes are not followed. */
 const char *git_config_value(struct arena *arena, const char *text, const char *section, const char *name);

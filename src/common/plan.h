@@ -96,17 +96,22 @@ struct plan_search {
 	size_t pattern; /* number in plan->deny */
 };
 
-/* What git inside gets to know of the user's own configuration; NULL: not set. */
-struct plan_git_user {
-	const char *name, *email;
-	const char *ignores; /* the text of its ignore patterns */
-};
-
 /* A small text that is visible inside, at a path of berm's own. */
 struct plan_document {
 	const char *path;
 	const char *text;
 };
+
+/* What git inside gets to know of the user's own configuration. */
+struct plan_git_user {
+	const char *config; /* who commits, as lines of a git configuration; NULL: nothing is said of it */
+	struct plan_git_files {
+		struct plan_document *items; /* the same of files that it includes */
+		size_t count;
+	} files;
+	const char *ignores; /* the text of its ignore patterns, or NULL */
+};
+
 #define PLAN_DOCUMENTS "/run/berm"
 #define PLAN_GIT_EXCLUDES PLAN_DOCUMENTS "/git-excludes"
 #define PLAN_GIT_CONFIG PLAN_DOCUMENTS "/gitconfig"

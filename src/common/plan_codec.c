@@ -268,6 +268,12 @@ static void variable(struct codec *codec, struct plan_variable *value)
 	rule_pointer(codec, &value->rule);
 }
 
+static void document(struct codec *codec, struct plan_document *value)
+{
+	required_string(codec, &value->path);
+	required_string(codec, &value->text);
+}
+
 static void fact(struct codec *codec, struct fact *value)
 {
 	required_string(codec, &value->path);
@@ -355,8 +361,8 @@ static void everything(struct codec *codec, struct plan *plan, struct plan_store
 	context(codec, &plan->context);
 	files(codec, plan);
 	modes(codec, plan);
-	string(codec, &plan->git_user.name);
-	string(codec, &plan->git_user.email);
+	string(codec, &plan->git_user.config);
+	VECTOR(codec, &plan->git_user.files, document);
 	string(codec, &plan->git_user.ignores);
 	VECTOR(codec, &stored->own_variables, variable);
 	VECTOR(codec, &stored->passed, rule_value);

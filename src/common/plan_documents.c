@@ -88,20 +88,6 @@ static void add_excludes(struct plan *plan)
 	add_document(plan, PLAN_GIT_EXCLUDES, &out);
 }
 
-/* A quoted value of a git configuration file. */
-static void add_setting(struct text *out, const char *name, const char *value)
-{
-	if (!value || strchr(value, '\n'))
-		return;
-	text_add(out, "\t%s = \"", name);
-	for (; *value; value++) {
-		if (strchr("\"\\", *value))
-			text_add(out, "\\");
-		text_add_n(out, value, 1);
-	}
-	text_add(out, "\"\n");
-}
-
 bool plan_locks_git_config(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->locked.count; i++) {
@@ -118,14 +104,13 @@ static void add_git_config(struct plan *plan)
 {
 	struct text out = { 0 };
 	text_add(&out, "[include]\n\tpath = /etc/gitconfig\n");
-	if (plan->home != HOME_HOST) {
-		text_add(&out, "[user]\n");
-		add_setting(&out, "name", plan->git_user.name);
-		add_setting(&out, "email", plan->git_user.email);
-	}
+	if (plan->home != HOME_HOST && plan->git_user.config)
+		text_add(&out, "%s", plan->git_user.config);
 	if (plan->context.os == OS_LINUX && plan_locks_git_config(plan))
 		text_add(&out, "[trace2]\n\tnormalTarget = af_unix:dgram:%s\n\tnormalBrief = true\n", PLAN_GIT_EVENTS);
 	add_document(plan, PLAN_GIT_CONFIG, &out);
+	for (size_t i = 0; i < plan->git_user.files.count && plan->home != HOME_HOST; i++)
+		*(struct plan_document *)arena_push(plan->arena, &plan->documents) = plan->git_user.files.items[i];
 }
 
 void plan_add_documents(struct plan *plan)

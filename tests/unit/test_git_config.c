@@ -36,6 +36,32 @@ TEST nothing_to_leave_out(void)
 	PASS();
 }
 
+TEST every_entry_in_order(void)
+{
+	static const struct {
+		const char *section, *subsection, *name, *value;
+	} wanted[] = {
+		{ "user", NULL, "name", "Ada" },  { "includeIf", "gitdir:~/a \"b\"/", "path", "x y" },
+		{ "include", NULL, "path", "z" }, { "", NULL, "lost", "1" }, /* below a broken header: in no section */
+		{ "core", NULL, "bare", "" },
+	};
+	struct git_config_reader reader = { .arena = arena,
+					    .next = "outside = 1\n# [comment]\n[user]\n\tname = Ada # who\n\tbroken\n"
+						    "[includeIf \"gitdir:~/a \\\"b\\\"/\"]\n\tpath = \"x y\"\n"
+						    "[include] path=z\n[never closed \"\nlost = 1\n[core]\nbare =\n= x\nlast" };
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		ASSERT(git_config_next(&reader));
+		ASSERT_STR_EQ(wanted[i].value, reader.value);
+		ASSERT_STR_EQ(wanted[i].name, reader.name);
+		ASSERT_STR_EQ(wanted[i].section, reader.section);
+		ASSERT_EQ(!wanted[i].subsection, !reader.subsection);
+		if (reader.subsection)
+			ASSERT_STR_EQ(wanted[i].subsection, reader.subsection);
+	}
+	ASSERT(!git_config_next(&reader));
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -46,6 +72,7 @@ int main(int argc, char **argv)
 	RUN_TEST(values_are_read_as_git_reads_them);
 	RUN_TEST(a_value_is_left_out);
 	RUN_TEST(nothing_to_leave_out);
+	RUN_TEST(every_entry_in_order);
 	arena_free(arena);
 	GREATEST_MAIN_END();
 }

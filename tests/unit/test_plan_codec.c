@@ -117,7 +117,8 @@ static enum greatest_test_res returns_whole(bool is_default)
 	ASSERT_EQ(sample.fixture.plan.searches.count, plan.searches.count);
 	for (size_t i = 0; i < plan.searches.count; i++)
 		ASSERT_EQ(sample.fixture.plan.searches.items[i].pattern, plan.searches.items[i].pattern);
-	ASSERT_EQ(!sample.fixture.plan.git_user.name, !plan.git_user.name);
+	ASSERT_EQ(!sample.fixture.plan.git_user.config, !plan.git_user.config);
+	ASSERT_EQ(sample.fixture.plan.git_user.files.count, plan.git_user.files.count);
 	ASSERT_EQ(sizeof program, stored.blob_size);
 	ASSERT_EQ(0, memcmp(program, stored.blob, sizeof program));
 	ASSERT_EQ(2u, stored.facts.count);

@@ -120,6 +120,31 @@ expect_equal "and its address" own@example.org "$(git log -1 --format=%ae)"
 works "by variables that the command sets" env GIT_AUTHOR_NAME=Variable git commit -q --allow-empty -m variable
 expect_equal "the variable's" Variable "$(git log -1 --format=%an)"
 
+# Included files of ~/.gitconfig, with their conditions: git inside says what git outside says.
+if $has_own_home; then
+	mkdir -p "$scratch/of-a-client/work" && cd "$scratch/of-a-client/work" || exit 1
+	host init -q . && host commit -q --allow-empty -m first
+	for branch in main special main; do
+		host checkout -q -B "$branch"
+		for key in name email; do
+			expected=$(git config "user.$key")
+			works "included $key on $branch" git config "user.$key"
+			expect_equal "user.$key on $branch as outside" "$expected" "$out"
+		done
+	done
+	expect_equal "the control: the condition holds" 'For "a" Client, first@example.org' "$(git config user.name), $(git config user.email)"
+	refused "nothing else of an included file" "" git config core.pager
+	run "$BERM" run -- sh -c 'cat /run/berm/*config*'
+	expect_equal "nor an identity for other directories" "" "$(grep -i -e elsewhere -e 'Secret Identity' "$scratch/out")"
+	expect_contains "the control: the others are there" "On A Branch" "$out"
+	printf '[user]\n\tname = Changed\n' >"$HOME/.config/identity-client"
+	works "a changed include is seen" git config user.name
+	expect_equal "its new name" Changed "$out"
+	printf '[include]\n\tpath = identity\n[user]\n\tname = "For \\"a\\" Client"\n' >"$HOME/.config/identity-client"
+	home_listing >"$scratch/home.before" # that was us
+	cd "$project" || exit 1
+fi
+
 # What the user ignores everywhere is ignored inside too. Only where the home is ours to furnish.
 if $has_own_home; then
 	works_sh "ignored by core.excludesFile" 'touch edited.swp; git status --porcelain edited.swp'

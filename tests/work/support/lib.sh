@@ -25,7 +25,27 @@ has_own_home=false
 furnish_home() {
 	mkdir -p "$1"/{.ssh,.cargo/bin,.npm,.cache,.config,.local/bin}
 	chmod 700 "$1" "$1/.ssh"
-	printf '[user]\n\tname = Ada Example\n\temail = ada@example.org\n[core]\n\tpager = false-pager\n\texcludesFile = ~/.ignored\n' >"$1/.gitconfig"
+	cat >"$1/.gitconfig" <<-'END'
+	[include]
+		path = .config/identity
+	[user]
+		name = Ada Example
+		email = ada@example.org
+	[core]
+		pager = false-pager
+		excludesFile = ~/.ignored
+	[includeIf "gitdir:/**/of-a-client/"]
+		path = ~/.config/identity-client
+	[includeIf "onbranch:special"]
+		path = .config/identity-branch
+	[includeIf "gitdir:~/elsewhere/"]
+		path = .config/identity-elsewhere
+	END
+	# The first is overridden, and included again by the second.
+	printf '[user]\n\tname = Overridden\n\temail = first@example.org\n[core]\n\tpager = included-pager\n' >"$1/.config/identity"
+	printf '[include]\n\tpath = identity\n[user]\n\tname = "For \\"a\\" Client"\n' >"$1/.config/identity-client"
+	printf '[user]\n\tname = On A Branch\n' >"$1/.config/identity-branch"
+	printf '[user]\n\tname = Secret Identity\n' >"$1/.config/identity-elsewhere"
 	echo '*.swp' >"$1/.ignored"
 	echo 'key of the host' >"$1/.ssh/id_ed25519"
 	# shellcheck disable=SC2016 # as npm writes it
