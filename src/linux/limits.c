@@ -67,7 +67,9 @@ int limits_apply(const struct plan *plan, const struct limits_choice *choice, st
 		return -1;
 	if (limits[LIMIT_FILE_SIZE].is_set && set_limit(RLIMIT_FSIZE, limits[LIMIT_FILE_SIZE].value, "file sizes", err) < 0)
 		return -1;
-	if (limits[LIMIT_PROCESSES].is_set && set_limit(RLIMIT_NPROC, limits[LIMIT_PROCESSES].value, "processes", err) < 0)
+	/* A group counts what it refuses, and then it can be told. */
+	if (limits[LIMIT_PROCESSES].is_set && choice->holds[LIMIT_PROCESSES] != HOLD_GROUP &&
+	    set_limit(RLIMIT_NPROC, limits[LIMIT_PROCESSES].value, "processes", err) < 0)
 		return -1;
 	/* RLIMIT_AS would break programs that reserve address space (java, node's WebAssembly). */
 	if (choice->holds[LIMIT_MEMORY] == HOLD_WATCH && limits[LIMIT_MEMORY].value <= UINT64_MAX / DATA_FACTOR &&

@@ -191,6 +191,8 @@ void limits_describe(const struct plan *plan, const struct limits_choice *choice
 	struct limit_state *limits = is_detailed ? arena_alloc(plan->arena, LIMIT_COUNT * sizeof *limits) : NULL;
 
 	*state = (struct guarantee_state){ .level = LEVEL_ENFORCED, .mechanism = "rlimits, timer", .limits = limits };
+	if (choice->holds[LIMIT_PROCESSES] == HOLD_PID_MAX)
+		state->mechanism = "rlimits, pid namespace, timer";
 	if (choice->has_group)
 		state->mechanism =
 			choice->has_watch ? "control group, rlimits, timer, polling" : "control group, rlimits, timer";

@@ -23,7 +23,7 @@ def children(amount):
     for _ in range(8):
         if os.fork() == 0:
             private(amount // 8)
-            time.sleep(1)
+            time.sleep(0.3)
             os._exit(0)
     for _ in range(8):
         os.wait()
@@ -56,7 +56,7 @@ def forks(amount):
     kept = [bytearray(PAGES) for _ in range(amount)]
     for _ in range(6):
         if os.fork() == 0:
-            time.sleep(1)
+            time.sleep(0.5)
             os._exit(len(kept) - amount)
     for _ in range(6):
         os.wait()
@@ -83,11 +83,14 @@ def touched(amount):
     disk(amount)
 
 
+# All at once: each waits until this one ends.
 def processes(amount):
+    reader, writer = os.pipe()
     for i in range(amount):
         try:
             if os.fork() == 0:
-                time.sleep(2)
+                os.close(writer)
+                os.read(reader, 1)
                 os._exit(0)
         except OSError:
             print(i)
