@@ -10,6 +10,7 @@
 
 #include "common/hook_rewrite.h"
 #include "common/install_paths.h"
+#include "common/programs.h"
 #include "common/session.h"
 #include "common/text.h"
 
@@ -51,14 +52,12 @@ static int read_input(struct text *input, struct error *err)
 	}
 }
 
-/* The commands of agents are written for bash. Fixed places only. */
-static const char *find_shell(void)
+/* The commands of agents are written for bash. */
+static const char *find_shell(struct arena *arena, struct error *err)
 {
-	static const char *const shells[] = { "/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash" };
-	for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
-		if (access(shells[i], X_OK) == 0)
-			return shells[i];
-	return "/bin/sh";
+	struct error ignored = { 0 };
+	const char *bash = program_find(arena, "bash", &ignored);
+	return bash ? bash : program_find(arena, "sh", err);
 }
 
 /* The project that contains the workspace. Named here, so that a directory which the agent chooses for one command does not. */
@@ -83,11 +82,11 @@ static int make_answer(struct session *session, const struct hook_host *host, co
 		       struct hook_answer *answer, struct error *err)
 {
 	struct jsonc_text text = { input->data, input->length };
-	struct hook_wrapper wrapper = { .shell = find_shell() };
+	struct hook_wrapper wrapper = { .shell = find_shell(&session->arena, err) };
 	struct install_paths paths;
 	const char *workspace, *root = host->root_variable ? getenv(host->root_variable) : NULL;
 
-	if (hook_workspace(&session->arena, host, text, root, &workspace, err) < 0)
+	if (!wrapper.shell || hook_workspace(&session->arena, host, text, root, &workspace, err) < 0)
 		return -1;
 	if (find_project(session, workspace, &wrapper.project, err) < 0)
 		return -1;

@@ -33,7 +33,9 @@ static const struct setup_edit codex_edits[] = {
 static const char *const codex_notes[] = {
 	"Codex runs a new or changed hook only after you have reviewed it: start codex, enter /hooks, and trust this one.",
 	"Until then commands run WITHOUT berm. `berm setup codex --check` cannot see that decision.",
-	"Where you do not want to depend on it: berm run -- codex -s danger-full-access",
+	"Codex's own sandbox leaves no room for berm's: sandbox_mode = \"danger-full-access\" in config.toml makes berm the "
+	"wall.",
+	"Where you do not want to depend on hooks: berm run -- codex -s danger-full-access",
 	NULL,
 };
 
@@ -60,6 +62,7 @@ static const struct setup_place opencode_files[] = {
 static const struct setup_edit opencode_edits[] = { { { "shell" }, "\"@shims@/bash\"", false, false }, { .value = NULL } };
 static const char *const opencode_notes[] = {
 	"Start opencode anew. A project's opencode.json can name another shell; berm protects that file from commands inside.",
+	"If berm is removed, opencode takes another shell WITHOUT a word: `berm setup opencode --undo` first.",
 	NULL,
 };
 
@@ -146,9 +149,12 @@ static const char *const emacs_notes[] = {
 };
 
 static const struct setup_place vim_files[] = { { NULL, "", ".vimrc" }, { NULL, ".vim", "vimrc" }, { 0 } };
-static const char *const vim_lines[] = { "set shell=@shims@/bash", NULL };
+static const char *const vim_lines[] = { "set shell=@shims@/bash", "set noshelltemp", NULL };
 static const char *const vim_notes[] = {
-	"Covers :!, :make, :terminal, system(). Neovim: --file with its init.vim.",
+	"Covers :!, filters, :read ! and :terminal.",
+	"Vim's system() and :make pass output through a file in /tmp, which is another one inside: they fail, and so do "
+	"plugins",
+	"that use them. Neovim has pipes there: --file with its init.vim.",
 	NULL,
 };
 
@@ -157,7 +163,7 @@ static const char *const npm_lines[] = { "script-shell=@shims@/sh", NULL };
 static const char *const npm_notes[] = {
 	"Covers the scripts that npm runs (install scripts of packages too), not npm itself.",
 	"For one run: npm_config_script_shell=@shims@/sh npm ci",
-	"A project's .npmrc comes before yours; berm protects it from commands inside.",
+	"A project's .npmrc comes before yours, and a command inside may write it. The variable above comes before both.",
 	NULL,
 };
 
@@ -189,23 +195,21 @@ static const char *const mcp_notes[] = {
 };
 
 const struct setup_host setup_host_table[] = {
-	{ "claude-code", "Claude Code", SETUP_REPLAYED, SETUP_JSON, claude_files, claude_edits, NULL, NULL, NULL,
-	  claude_notes },
-	{ "codex", "Codex", SETUP_REPLAYED, SETUP_JSON, codex_files, codex_edits, NULL, NULL, NULL, codex_notes },
-	{ "gemini", "Gemini CLI", SETUP_REPLAYED, SETUP_JSON, gemini_files, gemini_edits, NULL, NULL, NULL, gemini_notes },
-	{ "opencode", "opencode", SETUP_REPLAYED, SETUP_JSON, opencode_files, opencode_edits, NULL, NULL, NULL,
-	  opencode_notes },
-	{ "aider", "Aider", SETUP_UNVERIFIED, SETUP_STEPS, NULL, NULL, NULL, aider_lines, "SHELL", aider_notes },
+	{ "claude-code", "Claude Code", SETUP_TRIED, SETUP_JSON, claude_files, claude_edits, NULL, NULL, NULL, claude_notes },
+	{ "codex", "Codex", SETUP_TRIED, SETUP_JSON, codex_files, codex_edits, NULL, NULL, NULL, codex_notes },
+	{ "gemini", "Gemini CLI", SETUP_TRIED, SETUP_JSON, gemini_files, gemini_edits, NULL, NULL, NULL, gemini_notes },
+	{ "opencode", "opencode", SETUP_TRIED, SETUP_JSON, opencode_files, opencode_edits, NULL, NULL, NULL, opencode_notes },
+	{ "aider", "Aider", SETUP_REPLAYED, SETUP_STEPS, NULL, NULL, NULL, aider_lines, "SHELL", aider_notes },
 	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, cursor_files, cursor_edits, NULL, NULL, NULL, cursor_notes },
 	{ "vscode", "VS Code", SETUP_REPLAYED, SETUP_JSON, vscode_files, vscode_edits, NULL, NULL, NULL, vscode_notes },
 	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, zed_files, zed_edits, NULL, NULL, NULL, zed_notes },
 	{ "jetbrains", "JetBrains IDEs", SETUP_UNVERIFIED, SETUP_STEPS, NULL, NULL, NULL, jetbrains_lines, NULL,
 	  jetbrains_notes },
-	{ "emacs", "Emacs", SETUP_UNVERIFIED, SETUP_LINES, emacs_files, NULL, ";;", emacs_lines, NULL, emacs_notes },
-	{ "vim", "Vim", SETUP_UNVERIFIED, SETUP_LINES, vim_files, NULL, "\"", vim_lines, NULL, vim_notes },
-	{ "npm", "npm", SETUP_UNVERIFIED, SETUP_LINES, npm_files, NULL, "#", npm_lines, NULL, npm_notes },
-	{ "make", "GNU make", SETUP_UNVERIFIED, SETUP_STEPS, NULL, NULL, NULL, make_lines, "MAKEFLAGS", make_notes },
-	{ "tmux", "tmux", SETUP_UNVERIFIED, SETUP_LINES, tmux_files, NULL, "#", tmux_lines, NULL, tmux_notes },
+	{ "emacs", "Emacs", SETUP_TRIED, SETUP_LINES, emacs_files, NULL, ";;", emacs_lines, NULL, emacs_notes },
+	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, vim_files, NULL, "\"", vim_lines, NULL, vim_notes },
+	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, npm_files, NULL, "#", npm_lines, NULL, npm_notes },
+	{ "make", "GNU make", SETUP_TRIED, SETUP_STEPS, NULL, NULL, NULL, make_lines, "MAKEFLAGS", make_notes },
+	{ "tmux", "tmux", SETUP_TRIED, SETUP_LINES, tmux_files, NULL, "#", tmux_lines, NULL, tmux_notes },
 	{ "mcp", "MCP servers", SETUP_REPLAYED, SETUP_STEPS, NULL, NULL, NULL, mcp_lines, NULL, mcp_notes },
 };
 const size_t setup_host_count = sizeof setup_host_table / sizeof setup_host_table[0];
