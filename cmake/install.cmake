@@ -29,6 +29,7 @@ endif()
 install(FILES policies/berm.schema.json DESTINATION "${CMAKE_INSTALL_DATADIR}/berm")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL)
+install(DIRECTORY docs/hosts DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
 	# Not into /etc: whether a profile is loaded is the administrator's decision. The file says how.
 	install(FILES packaging/apparmor/berm DESTINATION "${CMAKE_INSTALL_DATADIR}/berm/apparmor")
