@@ -217,11 +217,9 @@ static const char *add_class(struct text *out, const char *at, const char *end, 
 		return NULL;
 	text_add(out, "%s", has_other && has_set ? "(" : "");
 	add_set(out, &set);
-	/* A letter with marks behind it is another letter, and not in the class. */
-	if (has_other && has_set)
-		text_add(out, "%s|%s+)", set.is_negated ? "[^ -~]*" : "", above_ascii);
-	else if (has_other)
-		text_add(out, "%s+", above_ascii);
+	/* What is above ASCII may be written as a letter with marks behind it. */
+	if (has_other)
+		text_add(out, "%s%s?%s+%s", has_set ? "|" : "", any_character, above_ascii, has_set ? ")" : "");
 	return after;
 }
 
