@@ -7,7 +7,9 @@
  * refused. The launcher keeps the time limit, forwards signals, reads the kernel's reports, and afterwards ends what is left of the
  * command's process group and descendants. Nothing that the system cannot hold is claimed: backend_states.c has the table.
  *
- * Order: not nested → state → profile → file → signals → log → start → watch → sweep → terminal restored → file removed. */
+ * Where the policy names destinations, the proxy (backend_proxy.c) is started before, and the profile leads to it alone.
+ *
+ * Order: not nested → state → [proxy] → profile → file → signals → log → start → watch → sweep → terminal restored → file removed. */
 #include "macos/backend_parts.h"
 
 #include <errno.h>
@@ -190,7 +192,8 @@ static int launch_and_supervise(struct mac_launch *launch, const char *tag, stru
 	return status;
 }
 
-static int prepare(struct mac_launch *launch, const struct fresh *fresh, const char *tag, const char **path, struct error *err)
+static int prepare(struct mac_launch *launch, const struct fresh *fresh, const struct mac_proxy *proxy, const char *tag,
+		   const char **path, struct error *err)
 {
 	const struct plan *plan = launch->plan;
 	struct profile_run run = {
@@ -200,7 +203,9 @@ static int prepare(struct mac_launch *launch, const struct fresh *fresh, const c
 		.helper = LAUNCH_SHELL,
 		.home = fresh->home,
 		.tmp = fresh->tmp,
+		.proxy_port = proxy->port,
 	};
+	const struct launch_places places = { fresh->home, fresh->tmp, proxy->port, proxy->pid ? proxy->secret : NULL };
 	struct profile profile;
 
 	launch->proof = launch_proof_number(launch->request->pass_fds, launch->request->pass_fd_count);
@@ -210,11 +215,19 @@ static int prepare(struct mac_launch *launch, const struct fresh *fresh, const c
 	if (profile_write(plan->arena, plan, &run, &profile, err) < 0 || write_profile(plan, &profile, tag, path, err) < 0)
 		return -1;
 	launch->words = launch_words(plan->arena, &profile, *path, launch->proof, launch->request->argv);
-	launch->environment = launch_environment(plan->arena, plan, fresh->home, fresh->tmp);
+	launch->environment = launch_environment(plan->arena, plan, &places);
 	launch->directory = plan->context.working_directory ? plan->context.working_directory : plan->context.project;
 	/* In a pipeline the others of the group would lose the terminal; the descendants are found by their parents then. */
 	launch->has_own_group = launch->terminal->fd < 0 || launch->terminal->is_whole;
 	return 0;
+}
+
+static void finish_proxy(const struct plan *plan, struct mac_proxy *proxy, struct run_result *result)
+{
+	if (proxy->pid == 0)
+		return;
+	result->refused = arena_alloc(plan->arena, sizeof *result->refused);
+	mac_proxy_finish(proxy, result->refused, &result->note);
 }
 
 int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
@@ -224,18 +237,22 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 	const char *tag = make_tag(plan->arena), *path = NULL;
 	struct state state;
 	struct fresh fresh;
+	struct mac_proxy proxy = { .control = -1 };
 	int status;
 
 	if (refuse_nesting(err) < 0 || state_prepare(plan, &state, err) < 0)
 		return -1;
 	mac_terminal_open(plan->arena, &terminal);
 	status = make_fresh(plan, tag, &fresh, err);
+	if (status == 0 && profile_needs_proxy(plan))
+		status = mac_proxy_start(plan, &proxy, err);
 	if (status == 0)
-		status = prepare(&launch, &fresh, tag, &path, err);
+		status = prepare(&launch, &fresh, &proxy, tag, &path, err);
 	if (status == 0)
 		status = launch_and_supervise(&launch, tag, result, err);
 	if (path)
 		unlink(path);
+	finish_proxy(plan, &proxy, result);
 	remove_fresh(&fresh, result);
 	if (state.lock >= 0)
 		close(state.lock);

@@ -8,6 +8,7 @@
 #include <termios.h>
 
 #include "common/backend.h"
+#include "common/proxy.h"
 #include "common/state.h"
 #include "macos/launch_words.h"
 #include "macos/violations.h"
@@ -33,6 +34,17 @@ enum { MAC_SIGNALS = 9 };
 struct mac_signals {
 	struct sigaction saved[MAC_SIGNALS];
 };
+
+/* backend_proxy.c: for a plan that reaches the network only through the proxy. */
+struct mac_proxy {
+	pid_t pid; /* 0: none */
+	int control; /* closed: the end */
+	uint16_t port;
+	char secret[PROXY_SECRET_MAX + 1];
+};
+/* Waits until it has locked itself in. -1 with err; nothing is left running then. */
+int mac_proxy_start(const struct plan *plan, struct mac_proxy *proxy, struct error *err);
+void mac_proxy_finish(struct mac_proxy *proxy, struct egress_reports *reports, struct error *note);
 
 /* What a launch needs, made before anything is started. */
 struct mac_launch {

@@ -18,9 +18,12 @@ static void set(struct guarantee_state *state, enum level level, const char *mec
 
 static void judge_network(const struct plan *plan, struct guarantee_state *state)
 {
-	if (profile_needs_proxy(plan))
-		set(state, LEVEL_MISSING, NULL, "this version has no allowlist on macOS yet",
-		    "use `network: none` or `network: all`");
+	if (plan->network.mode == NETWORK_ALLOW)
+		set(state, LEVEL_ENFORCED, "Seatbelt: only the port of berm's proxy, which judges each destination", NULL,
+		    NULL);
+	else if (profile_needs_proxy(plan))
+		set(state, LEVEL_MISSING, NULL, "network.deny cannot be enforced with `network: all` yet",
+		    "use `network: none` or a list of what is allowed");
 	else if (plan->network.mode == NETWORK_NONE)
 		set(state, LEVEL_ENFORCED, "Seatbelt: no network operation is granted, loopback neither", NULL, NULL);
 	else

@@ -63,16 +63,27 @@ static const char *moved(struct arena *arena, const char *value, const char *fro
 	return arena_printf(arena, "%s%s", to, value + strlen(from));
 }
 
-char **launch_environment(struct arena *arena, const struct plan *plan, const char *home, const char *tmp)
+/* Only what berm itself set: a value of the policy or the caller stays as it is. */
+static const char *placed(struct arena *arena, const struct plan *plan, const struct plan_variable *variable,
+			  const struct launch_places *places)
+{
+	const char *value = variable->value;
+	if (variable->rule)
+		return value;
+	value = moved(arena, value, plan->state.home, places->home);
+	value = moved(arena, value, plan->state.tmp, places->tmp);
+	return places->proxy_secret ? environment_fill_proxy(arena, value, places->proxy_port, places->proxy_secret) : value;
+}
+
+char **launch_environment(struct arena *arena, const struct plan *plan, const struct launch_places *places)
 {
 	char **environment = arena_alloc(arena, (plan->environment.count + 1) * sizeof *environment);
 	size_t count = 0;
 	for (size_t i = 0; i < plan->environment.count; i++) {
 		const struct plan_variable *variable = &plan->environment.items[i];
-		const char *value = moved(arena, variable->value, plan->state.home, home);
 		if (!loads_code(variable->name))
 			environment[count++] =
-				arena_printf(arena, "%s=%s", variable->name, moved(arena, value, plan->state.tmp, tmp));
+				arena_printf(arena, "%s=%s", variable->name, placed(arena, plan, variable, places));
 	}
 	return environment;
 }

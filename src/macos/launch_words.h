@@ -16,8 +16,14 @@ int launch_proof_number(const int *pass_fds, size_t count);
  * and becomes the command. No byte means that no sandbox stood around it. */
 char **launch_words(struct arena *arena, const struct profile *profile, const char *profile_path, int proof,
 		    char *const *command);
-/* NAME=VALUE of the plan, without what loads code into programs of the system. `home` and `tmp` take the place of those of
- * plan->state wherever a value leads there; NULL: they stay. */
-char **launch_environment(struct arena *arena, const struct plan *plan, const char *home, const char *tmp);
+/* What of this run stands in the environment. `home` and `tmp` take the place of those of plan->state wherever a value leads there;
+ * NULL: they stay. Port and secret are the proxy's, if the plan has one. */
+struct launch_places {
+	const char *home, *tmp;
+	uint16_t proxy_port;
+	const char *proxy_secret;
+};
+/* NAME=VALUE of the plan, without what loads code into programs of the system. */
+char **launch_environment(struct arena *arena, const struct plan *plan, const struct launch_places *places);
 
 #endif

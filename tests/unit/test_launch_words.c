@@ -112,6 +112,7 @@ TEST the_environment_leads_to_the_private_home(void)
 		{ LAYER_USER, "files: {write: [.]}\nenvironment: {set: {DYLD_INSERT_LIBRARIES: /x, KEPT: \"1\"}}\n" },
 		{ LAYER_USER, NULL },
 	};
+	const struct launch_places places = { .home = "/state/runs/1/home" };
 	char **environment;
 	bool has_home = false, has_kept = false;
 	plan_fixture_make_for(&fixture,
@@ -119,7 +120,7 @@ TEST the_environment_leads_to_the_private_home(void)
 			      "  - /Users/ann/app/\n",
 			      layers);
 	ASSERT_EQm(plan_fixture_says(&fixture), 0, fixture.status);
-	environment = launch_environment(&fixture.arena, &fixture.plan, "/state/runs/1/home", NULL);
+	environment = launch_environment(&fixture.arena, &fixture.plan, &places);
 	for (; *environment; environment++) {
 		ASSERT(strncmp(*environment, "DYLD_", 5) != 0);
 		has_home = has_home || strcmp(*environment, "HOME=/state/runs/1/home") == 0;
