@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/doctor_socket.h"
 #include "common/doctor_kernel.h"
 #include "common/filesystem.h"
 #include "common/text.h"
@@ -146,7 +147,7 @@ static int plant_new(const struct doctor_world *world)
 
 static int connect_to(int family, const void *address, socklen_t length)
 {
-	autoclose int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	autoclose int fd = doctor_socket(family, SOCK_STREAM);
 	return fd < 0 ? errno : outcome(connect(fd, address, length));
 }
 
@@ -168,7 +169,7 @@ static int connect_tcp6(const struct doctor_world *world)
 static int send_udp(const struct doctor_world *world)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)world->udp) };
-	autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	autoclose int fd = doctor_socket(AF_INET, SOCK_DGRAM);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (!world->udp)
 		return ATTEMPT_UNTRIED;

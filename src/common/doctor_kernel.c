@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/doctor_socket.h"
 
 static int made(long fd)
 {
@@ -33,7 +34,7 @@ static int made(long fd)
 int attempt_abstract(const struct doctor_world *world)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	autoclose int fd = doctor_socket(AF_UNIX, SOCK_STREAM);
 	int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, ATTEMPT_ABSTRACT_PREFIX "%s", world->token);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address,
 			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) < 0)

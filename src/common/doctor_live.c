@@ -26,6 +26,7 @@
 #endif
 
 #include "common/cleanup.h"
+#include "common/doctor_socket.h"
 #include "common/descriptors.h"
 #include "common/doctor_kernel.h"
 #include "common/filesystem.h"
@@ -64,7 +65,7 @@ static void die_with_parent(void)
 
 static int listen_on(int family, const struct sockaddr *address, socklen_t length, int type)
 {
-	int fd = socket(family, type | SOCK_CLOEXEC, 0);
+	int fd = doctor_socket(family, type);
 	if (fd >= 0 && bind(fd, address, length) == 0 && (type == SOCK_DGRAM || listen(fd, 8) == 0))
 		return fd;
 	if (fd >= 0)

@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 
 #include "common/cleanup.h"
 #include "common/filesystem.h"
@@ -61,10 +64,22 @@ static int write_text(const char *file, const char *text, mode_t mode, struct er
 	return 0;
 }
 
+/* The program that runs, even if its file was replaced since. */
+static int open_self(void)
+{
+#ifdef __APPLE__
+	char path[4096];
+	uint32_t size = sizeof path;
+	return _NSGetExecutablePath(path, &size) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+#else
+	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+#endif
+}
+
 static int copy_self(const char *to, struct error *err)
 {
 	autofree char *buffer = malloc(65536);
-	autoclose int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	autoclose int from = open_self();
 	autoclose int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
 	ssize_t count = 1;
 	if (!buffer || from < 0 || target < 0)
