@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -35,7 +34,8 @@
 enum {
 	WORKER_S = 60, /* for everything; each round has a time limit of its own */
 	ROUND_S = 20,
-	SETTLE_MS = 60, /* for what the host's side sees a little later */
+	TOLD_MS = 5000, /* for the victim to say what it got */
+	LINGER_MS = 60, /* what keeps the pipe open for so long has outlived its parent */
 	END_MS = 2000, /* for the last process inside to be gone */
 };
 
@@ -153,6 +153,7 @@ static int start_victim(struct rounds *rounds)
 		victim_out = ends[1];
 		signal(SIGURG, tell_signal);
 		signal(SIGWINCH, tell_signal);
+		signal(SIGUSR1, tell_signal);
 #ifdef __linux__
 		prctl(PR_SET_NAME, rounds->world->token, 0, 0, 0);
 #endif
@@ -166,27 +167,26 @@ static int start_victim(struct rounds *rounds)
 	if (rounds->victim < 0 || read(ready[0], &byte, 1) != 0)
 		return -1;
 	close(ready[0]);
-	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 	rounds->victim_pipe = ends[0];
 	rounds->world->victim = rounds->victim;
 	return 0;
 }
 
-/* What the host's side saw since the last time. */
+/* What the host's side saw since the last time. A signal of our own is told last: what came before it has been told by then. */
 static void look(const struct rounds *rounds, int *numbers)
 {
-	char bytes[64];
-	struct pollfd watched[] = { { .fd = rounds->udp, .events = POLLIN }, { .fd = rounds->victim_pipe, .events = POLLIN } };
-	ssize_t count;
-	const struct timespec settle = { .tv_nsec = (long)SETTLE_MS * 1000000 };
-	nanosleep(&settle, NULL);
-	poll(watched, 2, 0);
-	if (watched[0].revents & POLLIN && recv(rounds->udp, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+	char byte = 0, bytes[64];
+	struct pollfd told = { .fd = rounds->victim_pipe, .events = POLLIN };
+	if (rounds->udp >= 0 && recv(rounds->udp, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
 		numbers[find("send-udp")] = ATTEMPT_REACHED;
-	while ((count = read(rounds->victim_pipe, bytes, sizeof bytes)) > 0)
-		for (ssize_t i = 0; i < count; i++)
-			numbers[find(bytes[i] == SIGURG ? "signal-process" : "signal-group")] = ATTEMPT_REACHED;
+	kill(rounds->victim, SIGUSR1);
+	while (byte != SIGUSR1 && poll(&told, 1, TOLD_MS) > 0 && read(rounds->victim_pipe, &byte, 1) == 1) {
+		if (byte == SIGURG)
+			numbers[find("signal-process")] = ATTEMPT_REACHED;
+		if (byte == SIGWINCH)
+			numbers[find("signal-group")] = ATTEMPT_REACHED;
+	}
 }
 
 /* Files that an attempt left in places of the host count, whatever it was told. */
@@ -318,7 +318,7 @@ static void run_round(struct rounds *rounds, bool is_inside, int *numbers)
 	if (pid > 0 && is_at_end)
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
-	if (!is_at_end && !read_output(ends[0], is_inside ? END_MS : SETTLE_MS, &output, numbers))
+	if (!is_at_end && !read_output(ends[0], is_inside ? END_MS : LINGER_MS, &output, numbers))
 		numbers[find("survive")] = ATTEMPT_REACHED;
 	if (!is_inside && output.lingering > 1)
 		kill(output.lingering, SIGKILL);

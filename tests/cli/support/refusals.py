@@ -48,7 +48,7 @@ class Victims:
         self.listen(socket.AF_UNIX, "\0" + token)
         program = (
             "import signal, sys, time\n"
-            "for number in (signal.SIGURG, signal.SIGWINCH):\n"
+            "for number in (signal.SIGURG, signal.SIGWINCH, signal.SIGRTMIN):\n"
             "    signal.signal(number, lambda got, frame: print(int(got), flush=True))\n"
             "print('ready', flush=True)\n"
             "while True: time.sleep(1)\n"
@@ -56,7 +56,6 @@ class Victims:
         # In the process group of the attempts.
         self.process = subprocess.Popen(["python3", "-c", program, token], stdout=subprocess.PIPE)
         self.process.stdout.readline()
-        os.set_blocking(self.process.stdout.fileno(), False)
 
     def listen(self, family, address):
         server = socket.socket(family, socket.SOCK_STREAM)
@@ -66,10 +65,11 @@ class Victims:
         return server
 
     def signalled(self):
-        import time
-
-        time.sleep(0.1)
-        got = (self.process.stdout.read() or b"").decode().split()
+        # Handlers run in the order of their numbers: the last one is ours.
+        self.process.send_signal(signal.SIGRTMIN)
+        got = []
+        while str(int(signal.SIGRTMIN)) not in got:
+            got.append(self.process.stdout.readline().decode().strip())
         return {"signal-process": str(int(signal.SIGURG)) in got, "signal-group": str(int(signal.SIGWINCH)) in got}
 
     def end(self):
