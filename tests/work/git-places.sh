@@ -83,6 +83,8 @@ expect_equal "submodule add: all as it was" "$(cat "$scratch/locked.before")" "$
 host submodule --quiet deinit --force sub
 rm -rf .git/modules/sub
 refused "submodule update --init: the URL cannot be noted" "could not write config file .git/config" sh -c "$update --init"
+expect_contains "submodule update --init: berm says why" "berm: git could not change .git/config: it is locked" "$err"
+expect_equal "submodule update --init: nothing is half done" "" "$(ls -A sub; ls -A .git/modules)"
 host submodule --quiet init 2>/dev/null
 works_sh "submodule update after init on the host" "$update; cat sub/file"
 expect_equal "submodule update: the files" library "$out"
