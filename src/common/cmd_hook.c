@@ -86,6 +86,9 @@ static int make_answer(struct session *session, const struct hook_host *host, co
 	struct install_paths paths;
 	const char *workspace, *root = host->root_variable ? getenv(host->root_variable) : NULL;
 
+	/* Another wall inside the first would only take away what the agent was given. */
+	if (program_is_inside())
+		return hook_rewrite(&session->arena, host, text, NULL, answer, err);
 	if (!wrapper.shell || hook_workspace(&session->arena, host, text, root, &workspace, err) < 0)
 		return -1;
 	if (find_project(session, workspace, &wrapper.project, err) < 0)

@@ -268,27 +268,55 @@ static int refuse_inside(struct error *err)
 	return error_hint(err, "run it in your own terminal");
 }
 
-/* The record of an earlier --write stays the truth if the file is still what that one wrote. */
-static int keep_original(const struct setup *setup, int records, struct jsonc_text after, struct error *err)
+/* What the change is made from. An earlier berm may have written the settings with other paths (it was installed elsewhere since): those go
+ * first. `record` becomes what will be kept: the original of the earlier --write, if the file is still what that one wrote. */
+static int prepare(const struct setup *setup, int records, struct setup_record *record, struct jsonc_text *base,
+		   struct error *err)
 {
 	struct arena *arena = setup->request.arena;
 	const struct setup_file *file = &setup->file;
-	struct setup_record record;
+	struct setup_request earlier = setup->request;
 	char current[SHA256_HEX + 1];
-	int found = setup_record_read(arena, records, setup->host->name, file->real, &record, err);
+	struct error ignored = { 0 };
+	struct text made = { 0 };
+	int found = setup_record_read(arena, records, setup->host->name, file->real, record, err);
 
 	if (found < 0)
 		return -1;
+	*base = file->text;
+	earlier.paths = &record->paths;
+	if (found && strcmp(record->paths.program, setup->paths.program) != 0 &&
+	    setup_take_back(&earlier, file->text, record->original, &made, &ignored) == 0)
+		*base = (struct jsonc_text){ arena_copy_n(arena, made.data, made.length), made.length };
+	text_free(&made);
 	setup_hash(file->text, current);
-	if (!found || strcmp(current, record.after) != 0)
-		record = (struct setup_record){ .existed = file->exists, .made = file->missing, .original = file->text };
-	setup_hash(after, record.after);
-	return setup_record_write(arena, records, setup->host->name, file->real, &record, err);
+	if (!found || strcmp(current, record->after) != 0)
+		*record = (struct setup_record){ .existed = file->exists, .made = file->missing, .original = *base };
+	record->paths = setup->paths;
+	return 0;
+}
+
+static int replace(const struct setup *setup, int records, struct setup_record *record, struct jsonc_text after,
+		   struct error *err)
+{
+	struct arena *arena = setup->request.arena;
+
+	setup_hash(after, record->after);
+	if (setup_record_write(arena, records, setup->host->name, setup->file.real, record, err) < 0 ||
+	    setup_file_write(arena, &setup->file, after, err) < 0)
+		return -1;
+	print_link(setup);
+	print_difference(setup, after, false);
+	printf("\nwrote %s; to take it back: berm setup %s --undo\n", text_visible(arena, setup->file.real), setup->host->name);
+	print_notes(setup);
+	return 0;
 }
 
 static int write_host(struct setup *setup, struct error *err)
 {
 	struct arena *arena = setup->request.arena;
+	struct setup_record record = { 0 };
+	struct jsonc_text base = { "", 0 };
 	struct text made = { 0 };
 	autoclose int records = -1;
 	int status;
@@ -307,20 +335,11 @@ static int write_host(struct setup *setup, struct error *err)
 		printf("%s has it already; nothing changed\n", text_visible(arena, setup->file.real));
 		return 0;
 	}
-	status = setup_apply(&setup->request, setup->file.text, &made, err);
-	if (status == 0) {
-		struct jsonc_text after = { made.data, made.length };
-		status = keep_original(setup, records, after, err) < 0 || setup_file_write(arena, &setup->file, after, err) < 0
-				 ? -1
-				 : 0;
-		if (status == 0) {
-			print_link(setup);
-			print_difference(setup, after, false);
-			printf("\nwrote %s; to take it back: berm setup %s --undo\n", text_visible(arena, setup->file.real),
-			       setup->host->name);
-			print_notes(setup);
-		}
-	}
+	if (prepare(setup, records, &record, &base, err) < 0)
+		return -1;
+	status = setup_apply(&setup->request, base, &made, err);
+	if (status == 0)
+		status = replace(setup, records, &record, (struct jsonc_text){ made.data, made.length }, err);
 	text_free(&made);
 	return status;
 }
@@ -335,8 +354,12 @@ static int restore(const struct setup *setup, const struct setup_record *record,
 
 static int take_out(const struct setup *setup, const struct setup_record *record, struct error *err)
 {
+	struct setup_request request = setup->request;
 	struct text made = { 0 };
-	int status = setup_take_back(&setup->request, setup->file.text, record->original, &made, err);
+	int status;
+
+	request.paths = &record->paths;
+	status = setup_take_back(&request, setup->file.text, record->original, &made, err);
 	if (status == 0 &&
 	    (made.length != setup->file.text.length || memcmp(made.data, setup->file.text.data, made.length) != 0)) {
 		struct jsonc_text after = { made.data, made.length };

@@ -204,7 +204,7 @@ static int guard(struct arena *arena, const struct jsonc_value *json, const stru
 	const char *command = plain_string(json, "command");
 	if (!command)
 		return error_set(err, "hook input: command is no text that can be run");
-	if (!hook_is_wrapped(arena, wrapper, command)) {
+	if (wrapper && !hook_is_wrapped(arena, wrapper, command)) {
 		error_set(err, "this command would have run outside of berm");
 		return error_hint(err, "the rewriting hook did not take effect: `berm setup cursor --check`");
 	}
@@ -230,7 +230,7 @@ int hook_rewrite(struct arena *arena, const struct hook_host *host, struct jsonc
 		return -1;
 	tool_input = jsonc_member(&json, "tool_input");
 	command = plain_string(tool_input, "command");
-	answer->command = hook_is_wrapped(arena, wrapper, command) ? command : wrap(arena, wrapper, command);
+	answer->command = !wrapper || hook_is_wrapped(arena, wrapper, command) ? command : wrap(arena, wrapper, command);
 	add_answer(&out, host, tool_input, answer->command);
 	answer->json = arena_copy_n(arena, out.data, out.length);
 	text_free(&out);

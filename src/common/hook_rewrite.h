@@ -50,6 +50,7 @@ struct hook_answer {
  * Absolute, not yet looked at. */
 int hook_workspace(struct arena *arena, const struct hook_host *host, struct jsonc_text input, const char *root,
 		   const char **workspace, struct error *err);
+/* A NULL wrapper: the host itself is inside already, and the command stays as it is. */
 int hook_rewrite(struct arena *arena, const struct hook_host *host, struct jsonc_text input, const struct hook_wrapper *wrapper,
 		 struct hook_answer *answer, struct error *err);
 

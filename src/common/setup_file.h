@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "common/context.h"
+#include "common/install_paths.h"
 #include "common/jsonc.h"
 #include "common/sha256.h"
 
@@ -35,6 +36,7 @@ struct setup_record {
 	bool existed; /* the file, before */
 	char after[SHA256_HEX + 1]; /* of the bytes that berm wrote */
 	const char *made; /* the topmost directory that was made for it, or NULL */
+	struct install_paths paths; /* that were written */
 	struct jsonc_text original;
 };
 

@@ -33,8 +33,7 @@ static const struct setup_edit codex_edits[] = {
 static const char *const codex_notes[] = {
 	"Codex runs a new or changed hook only after you have reviewed it: start codex, enter /hooks, and trust this one.",
 	"Until then commands run WITHOUT berm. `berm setup codex --check` cannot see that decision.",
-	"Codex's own sandbox leaves no room for berm's: sandbox_mode = \"danger-full-access\" in config.toml makes berm the "
-	"wall.",
+	"Codex's own sandbox leaves no room for berm's. In config.toml: sandbox_mode = \"danger-full-access\"",
 	"Where you do not want to depend on hooks: berm run -- codex -s danger-full-access",
 	NULL,
 };

@@ -61,6 +61,7 @@ static const char *take_line(struct arena *arena, struct jsonc_text *rest, const
 
 static bool parse_record(struct arena *arena, struct jsonc_text text, const char *real, struct setup_record *record)
 {
+	struct install_paths *paths = &record->paths;
 	const char *file, *existed, *after, *made;
 
 	if (!take_line(arena, &text, "berm setup 1"))
@@ -69,7 +70,10 @@ static bool parse_record(struct arena *arena, struct jsonc_text text, const char
 	existed = file ? take_line(arena, &text, "existed ") : NULL;
 	after = existed ? take_line(arena, &text, "after ") : NULL;
 	made = after ? take_line(arena, &text, "made ") : NULL;
-	if (!made || strcmp(file, real) != 0 || strlen(after) != SHA256_HEX || !take_line(arena, &text, ""))
+	paths->program = made ? take_line(arena, &text, "program ") : NULL;
+	paths->shell = paths->program ? take_line(arena, &text, "shell ") : NULL;
+	paths->shims = paths->shell ? take_line(arena, &text, "shims ") : NULL;
+	if (!paths->shims || strcmp(file, real) != 0 || strlen(after) != SHA256_HEX || !take_line(arena, &text, ""))
 		return false;
 	memcpy(record->after, after, sizeof record->after);
 	record->existed = strcmp(existed, "yes") == 0;
@@ -140,8 +144,9 @@ int setup_record_write(struct arena *arena, int records, const char *host, const
 	autoclose int fd = -1;
 	int status = -1;
 
-	text_add(&text, "berm setup 1\nfile %s\nexisted %s\nafter %s\nmade %s\n\n", real, record->existed ? "yes" : "no",
+	text_add(&text, "berm setup 1\nfile %s\nexisted %s\nafter %s\nmade %s\n", real, record->existed ? "yes" : "no",
 		 record->after, record->made ? record->made : "-");
+	text_add(&text, "program %s\nshell %s\nshims %s\n\n", record->paths.program, record->paths.shell, record->paths.shims);
 	text_add_n(&text, record->original.data, record->original.length);
 	/* Under the lock, so that a left-over is nobody's work in progress. */
 	unlinkat(records, temporary, 0);

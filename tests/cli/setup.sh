@@ -215,6 +215,34 @@ expect_contains "is followed" "$prefix/bin/berm-sh" "$(cat "$files/claude/settin
 env CLAUDE_CONFIG_DIR="$files/claude" "$berm" setup claude-code --undo >"$scratch/log"
 expect "and undone" test ! -e "$files/claude"
 
+# berm moves: the next --write replaces what the earlier one wrote, and undo still leads to the first bytes; an undo by the moved berm, too.
+mkdir -p "$scratch/moved/bin" "$scratch/moved/libexec/berm/shims"
+cp "$BERM" "$scratch/moved/bin/berm"
+for name in bin/berm-sh libexec/berm/shims/bash libexec/berm/shims/sh; do
+	ln -s "$scratch/moved/bin/berm" "$scratch/moved/$name"
+done
+moved=$scratch/moved/bin/berm
+for host in codex vscode npm; do
+	case $host in
+	npm) printf 'a=1\n' >"moved-$host" ;;
+	*) printf '{\n  "a": 1,\n  "hooks": {\n    "PreToolUse": [1]\n  }\n}\n' >"moved-$host" ;;
+	esac
+	before=$(hash_of "moved-$host")
+	"$berm" setup "$host" --file="moved-$host" --write >"$scratch/log"
+	expect_status "$host: not in force for another berm" 1 "$moved" setup "$host" --file="moved-$host" --check
+	expect_status "$host: set up by another berm" 0 "$moved" setup "$host" --file="moved-$host" --write
+	expect_status "$host: nothing of the first is left" 1 grep -qF "$prefix/" "moved-$host"
+	expect_status "$host: in force for the other" 0 "$moved" setup "$host" --file="moved-$host" --check
+	expect_status "$host: taken back" 0 "$moved" setup "$host" --file="moved-$host" --undo
+	expect_equal "$host: the first bytes" "$before" "$(hash_of "moved-$host")"
+	# Written by one, changed by hand, taken back by the other.
+	"$berm" setup "$host" --file="moved-$host" --write >"$scratch/log"
+	sed -i 's/a\(["=:]*\) *1/a\1 2/' "moved-$host"
+	expect_status "$host: taken back by another berm" 0 "$moved" setup "$host" --file="moved-$host" --undo
+	expect_status "$host: nothing is left" 1 grep -q 'prefix/' "moved-$host"
+	expect "$host: the change is" grep -q 'a["=:]* 2' "moved-$host"
+done
+
 # Not from inside, and not by a berm that is not all there.
 expect_status "not from inside" 125 env BERM=1 "$berm" setup vscode --file=x.json --write
 rm "$shims/bash"

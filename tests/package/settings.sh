@@ -52,25 +52,22 @@ in_usr() {
 	sed "s#$directory/shims#/usr/libexec/berm/shims#g; s#$directory/berm#/usr/bin/berm#g"
 }
 "$BERM" setup --json >"$scratch/hosts.json"
-# field HOST NAME
-field() {
-	node -e 'const [, file, host, name] = process.argv; console.log(JSON.parse(require("fs").readFileSync(file, "utf8")).hosts.find((h) => h.host === host)[name])' \
-		"$scratch/hosts.json" "$1" "$2"
-}
-hosts=$(node -e 'console.log(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).hosts.map((h) => h.host).join(" "))' "$scratch/hosts.json")
-for host in $hosts; do
+hosts=
+while IFS='|' read -r host label; do
+	hosts="$hosts${hosts:+ }$host"
 	guide=$guides/$host.md
 	expect "$host: has a guide" test -s "$guide"
 	expect "$host: is in the index" grep -q "($host.md)" "$guides/README.md"
-	expect "$host: the guide's label" grep -qF "**$(field "$host" label)**" "$guide"
-	expect "$host: the index's label" grep -qF "($host.md) | $(field "$host" label) |" "$guides/README.md"
+	expect "$host: the guide's label" grep -qF "**$label**" "$guide"
+	expect "$host: the index's label" grep -qF "($host.md) | $label |" "$guides/README.md"
 	expect_equal "$host: the guide's settings" "$("$BERM" setup "$host" --print | in_usr)" \
 		"$(awk '/^<!-- settings -->$/ { on = 1; next } on && /^```/ { fence++; if (fence == 2) exit; next } on && fence == 1' "$guide")"
 	for heading in "1. " "2. " "3. "; do
 		expect "$host: step $heading" grep -q "^$heading" "$guide"
 	done
 	expect "$host: how to see that it works" grep -qi "see that it works" "$guide"
-done
+done < <(node -e 'for (const h of JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).hosts) console.log(h.host + "|" + h.label)' "$scratch/hosts.json")
+expect_equal "every host was looked at" 15 "$(wc -w <<<"$hosts")"
 expect_equal "no guide without a host" "$(tr ' ' '\n' <<<"$hosts" | sort)" \
 	"$(cd "$guides" && printf '%s\n' *.md | sed '/^README.md$/d; s/\.md$//' | sort)"
 # The completions and the table have the same hosts.

@@ -137,7 +137,7 @@ random.seed(12)
 alphabet = ["'", '"', "\\", "!", "$", "`", "\n", " ", "\t", "a", "-", "=", "~", "*", "{", "}", "#", "%", "&", ";", "|", "<", ">",
             "(", ")", "\u00e9", "\U0001f600", "\u202e", "\x7f", "\x01", "''", "\\'", "\\\\", "'\\''"]
 words = ["", "'", "\\", "''", "\\'", "-x", "--", "!!", "\n"]
-words += ["".join(random.choice(alphabet) for _ in range(random.randrange(1, 25))) for _ in range(60)]
+words += ["".join(random.choice(alphabet) for _ in range(random.randrange(1, 25))) for _ in range(90 if host == "codex" else 6)]
 prefix = rewrite("")[:-2]
 quoted = []
 for word in words:
@@ -208,6 +208,13 @@ for command in (f"{berm} hook-rewrite || exit 2", f"{berm} hook-rewrite --host=n
                 f"{elsewhere}/berm hook-rewrite --host={host} || exit 2"):
     result = hook(good, command)
     expect(f"closed: {command}", result.returncode == 2 and result.stdout == b"" and result.stderr != b"", result)
+
+# An agent that is inside already: its commands are, and stay as they are.
+nested = subprocess.run([berm, "run", "--allow-read=" + os.path.dirname(berm), "--", "sh", "-c", HOOK], cwd=project, env=environment,
+                        input=json.dumps(call("echo nested")).encode(), capture_output=True, timeout=30)
+expect("inside, unchanged", nested.returncode == 0 and updated(nested)["command"] == "echo nested", nested)
+faked = hook(call("echo faked"), extra={"BERM": "1"})
+expect("a variable does not make it so", updated(faked)["command"] != "echo faked", faked)
 
 if host == "cursor":
     guard = {"hook_event_name": "beforeShellExecution", "workspace_roots": [project], "cwd": project}
