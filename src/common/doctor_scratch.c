@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
@@ -23,6 +24,9 @@
 #include "common/text.h"
 
 static const char prefix[] = "berm-doctor.";
+static const char mark[] = ".berm-doctor";
+
+enum { RANDOM_LENGTH = 6 /* of mkdtemp */, OLD_S = 600 };
 
 /* Programs have to run in it. Not TMPDIR: an agent can set that. */
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
@@ -37,12 +41,14 @@ static bool is_usable(const char *place)
 		;
 }
 
-/* Ours, and no doctor holds its lock. */
-static bool is_left_over(int place, const char *name)
+/* Made by a doctor, and none holds its lock. The mark is made under the lock; without it a directory may be just about to be locked, or be
+ * anything else of the user's: it is removed only if it is empty and old. */
+static bool is_left_over(int fd)
 {
-	autoclose int fd = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat info;
-	return fd >= 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0;
+	struct stat info, marked;
+	if (fstat(fd, &info) < 0 || info.st_uid != geteuid() || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return false;
+	return fstatat(fd, mark, &marked, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(marked.st_mode) && marked.st_uid == geteuid();
 }
 
 static void sweep(const char *place)
@@ -50,9 +56,16 @@ static void sweep(const char *place)
 	autoclosedir DIR *stream = opendir(place);
 	struct error ignored;
 	const struct dirent *entry;
-	while (stream && (entry = readdir(stream)))
-		if (text_starts_with(entry->d_name, prefix) && is_left_over(dirfd(stream), entry->d_name))
+	while (stream && (entry = readdir(stream))) {
+		struct stat info;
+		if (!text_starts_with(entry->d_name, prefix) || strlen(entry->d_name) != sizeof prefix - 1 + RANDOM_LENGTH)
+			continue;
+		autoclose int fd = openat(dirfd(stream), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && is_left_over(fd))
 			state_remove(dirfd(stream), entry->d_name, place, &ignored);
+		else if (fd >= 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid() && time(NULL) - info.st_mtime > OLD_S)
+			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR);
+	}
 }
 
 static int write_text(const char *file, const char *text, mode_t mode, struct error *err)
@@ -144,7 +157,7 @@ static int make_in(struct arena *arena, const char *place, struct doctor_scratch
 	scratch->lock = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (scratch->lock < 0 || flock(scratch->lock, LOCK_EX | LOCK_NB) < 0)
 		return error_errno(err, errno, "cannot lock %s", directory);
-	return 0;
+	return write_text(path_join(arena, directory, mark), "", 0600, err);
 }
 
 int doctor_scratch_make(struct arena *arena, const char *token, struct doctor_scratch *scratch, struct error *err)

@@ -89,6 +89,13 @@ kill -KILL $! 2>/dev/null
 wait $! 2>/dev/null
 expect "what a killed one left is removed" until_true is_clean
 
+# What only looks like one is the user's.
+mine=$(mktemp -d /tmp/berm-doctor.XXXXXX)
+touch "$mine/file"
+run "$BERM" doctor
+expect "a directory that doctor did not make stays" test -e "$mine/file"
+rm -r "$mine"
+
 # In a sandbox that makes no namespaces: said, and nothing runs.
 cp "$BERM" "$project/berm"
 "$BERM" run -- ./berm doctor --json >"$scratch/doctor.json" 2>/dev/null
