@@ -67,8 +67,8 @@ int limits_apply(const struct plan *plan, const struct limits_choice *choice, st
 		return -1;
 	if (limits[LIMIT_FILE_SIZE].is_set && set_limit(RLIMIT_FSIZE, limits[LIMIT_FILE_SIZE].value, "file sizes", err) < 0)
 		return -1;
-	/* A group counts what it refuses, and then it can be told. */
-	if (limits[LIMIT_PROCESSES].is_set && choice->holds[LIMIT_PROCESSES] != HOLD_GROUP &&
+	/* Only where it counts this sandbox alone. A group counts what it refuses, and then it can be told. */
+	if (choice->holds[LIMIT_PROCESSES] == HOLD_RLIMIT &&
 	    set_limit(RLIMIT_NPROC, limits[LIMIT_PROCESSES].value, "processes", err) < 0)
 		return -1;
 	/* RLIMIT_AS would break programs that reserve address space (java, node's WebAssembly). */

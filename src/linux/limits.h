@@ -31,10 +31,14 @@ struct limits_choice {
 
 /* Cheap unless the plan bounds memory, or root's processes. With `base` the place for a group is left open there, else closed. */
 void limits_choose(const struct plan *plan, struct limits_choice *choice, struct cgroup_base *base);
+/* The same for a sandbox without namespaces of its own: processes are held by a group or counted, as descendants of init, which has to
+ * be their reaper. */
+void limits_choose_shared(const struct plan *plan, struct limits_choice *choice, struct cgroup_base *base);
 /* The choice for a machine that is known: what tests ask. */
 struct limits_machine {
 	bool has_memory_group, has_pids_group, has_pid_max;
 	bool has_own_count; /* RLIMIT_NPROC counts per user namespace (5.14) */
+	bool is_shared; /* no namespaces: what counts there counts the host's processes too */
 };
 void limits_choose_for(const struct plan *plan, const struct limits_machine *machine, struct limits_choice *choice);
 /* The same when the group could not be made. */

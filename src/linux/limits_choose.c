@@ -3,7 +3,7 @@
  * launch asks for the kernel's version and nothing else. Changes nothing. */
 #include "linux/limits.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -21,9 +21,12 @@ static const char pid_max[] = "/proc/sys/kernel/pid_max";
 static bool is_kernel_since(int major, int minor)
 {
 	struct utsname name;
-	int here_major = 0, here_minor = 0;
-	if (uname(&name) < 0 || sscanf(name.release, "%d.%d", &here_major, &here_minor) != 2)
+	long here_major, here_minor;
+	char *end;
+	if (uname(&name) < 0)
 		return false;
+	here_major = strtol(name.release, &end, 10);
+	here_minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	return here_major > major || (here_major == major && here_minor >= minor);
 }
 
@@ -33,6 +36,8 @@ static enum limit_hold hold_processes(const struct plan *plan, const struct limi
 	bool is_root = plan->context.uid == 0;
 	if (has_group && machine->has_pids_group)
 		return HOLD_GROUP;
+	if (machine->is_shared)
+		return machine->has_pids_group ? HOLD_GROUP : HOLD_WATCH;
 	if (!is_root && machine->has_own_count)
 		return HOLD_RLIMIT;
 	if (machine->has_pid_max && plan->limits[LIMIT_PROCESSES].value >= PID_MAX_USEFUL)
@@ -68,7 +73,8 @@ void limits_choose_for(const struct plan *plan, const struct limits_machine *mac
 		choice->holds[i] = hold;
 		choice->has_group |= hold == HOLD_GROUP;
 		choice->has_watch |= hold == HOLD_WATCH;
-		if (i == LIMIT_PROCESSES && machine->has_pid_max && (hold == HOLD_PID_MAX || hold == HOLD_WATCH))
+		if (i == LIMIT_PROCESSES && machine->has_pid_max && !machine->is_shared &&
+		    (hold == HOLD_PID_MAX || hold == HOLD_WATCH))
 			choice->pid_max = pid_max_for(plan->limits[i].value, hold);
 	}
 }
@@ -102,15 +108,15 @@ static bool needs_group(const struct plan *plan, const struct limits_machine *ma
 	return hold != HOLD_RLIMIT && hold != HOLD_PID_MAX;
 }
 
-static void choose(const struct plan *plan, struct limits_choice *choice, struct cgroup_base *base)
+static void choose(const struct plan *plan, bool is_shared, struct limits_choice *choice, struct cgroup_base *base)
 {
-	struct limits_machine machine = { 0 };
+	struct limits_machine machine = { .is_shared = is_shared };
 	bool has_processes = plan->limits[LIMIT_PROCESSES].is_set;
 	bool is_root = plan->context.uid == 0;
 
-	if (has_processes && !is_root)
+	if (has_processes && !is_root && !is_shared)
 		machine.has_own_count = is_kernel_since(NAMESPACE_COUNT_MAJOR, NAMESPACE_COUNT_MINOR);
-	if (has_processes && !machine.has_own_count)
+	if (has_processes && !machine.has_own_count && !is_shared)
 		machine.has_pid_max = has_pid_max();
 	if (base && (plan->limits[LIMIT_MEMORY].is_set || (has_processes && needs_group(plan, &machine))))
 		find_base(plan, &machine, base);
@@ -119,19 +125,29 @@ static void choose(const struct plan *plan, struct limits_choice *choice, struct
 		choice->pid_max_inode = pid_max_inode();
 }
 
-void limits_choose(const struct plan *plan, struct limits_choice *choice, struct cgroup_base *base)
+static void choose_and_close(const struct plan *plan, bool is_shared, struct limits_choice *choice, struct cgroup_base *base)
 {
 	struct cgroup_base found = { .fd = -1 };
-	choose(plan, choice, &found);
+	choose(plan, is_shared, choice, &found);
 	if (base)
 		*base = found;
 	else if (found.fd >= 0)
 		close(found.fd);
 }
 
+void limits_choose(const struct plan *plan, struct limits_choice *choice, struct cgroup_base *base)
+{
+	choose_and_close(plan, false, choice, base);
+}
+
+void limits_choose_shared(const struct plan *plan, struct limits_choice *choice, struct cgroup_base *base)
+{
+	choose_and_close(plan, true, choice, base);
+}
+
 void limits_without_group(const struct plan *plan, struct limits_choice *choice)
 {
-	choose(plan, choice, NULL);
+	choose(plan, false, choice, NULL);
 }
 
 struct cgroup_limits limits_of_group(const struct plan *plan, const struct cgroup_base *base)
@@ -176,11 +192,13 @@ static struct limit_state describe(enum limit limit, enum limit_hold hold)
 	case HOLD_TIMER:
 		return (struct limit_state){ "timer", true, NULL };
 	case HOLD_WATCH:
-		return (struct limit_state){ "looked at every 10 to 100 ms", false,
-					     limit == LIMIT_MEMORY ? "no control group is delegated here"
-					     : limit == LIMIT_DISK
-						     ? "growth of what is writable"
-						     : "rlimits do not bind root, and no control group is there" };
+		return (struct limit_state){
+			"looked at every 10 to 100 ms", false,
+			limit == LIMIT_MEMORY ? "no control group is delegated here"
+			: limit == LIMIT_DISK
+				? "growth of what is writable"
+				: "no rlimit counts them here (root, or no namespaces), and there is no control group"
+		};
 	}
 	return (struct limit_state){ 0 };
 }
@@ -204,7 +222,7 @@ void limits_describe(const struct plan *plan, const struct limits_choice *choice
 					? "memory in total is looked at every 10 to 100 ms, not held by the kernel"
 				: choice->holds[LIMIT_DISK] == HOLD_WATCH
 					? "disk space is looked at every 10 to 100 ms, not held by the kernel"
-					: "root's processes are counted every 10 to 100 ms, not held by the kernel";
+					: "processes are counted every 10 to 100 ms, not held by the kernel";
 		state->fix = choice->holds[LIMIT_MEMORY] == HOLD_WATCH || choice->holds[LIMIT_PROCESSES] == HOLD_WATCH
 				     ? "run berm in a delegated control group (systemd-run --user --scope -p Delegate=yes)"
 				     : NULL;

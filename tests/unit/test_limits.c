@@ -9,7 +9,7 @@
 #include "unit/scratch.h"
 
 static struct plan plan;
-static struct limits_choice choice = { .holds[LIMIT_MEMORY] = HOLD_WATCH };
+static struct limits_choice choice = { .holds = { [LIMIT_MEMORY] = HOLD_WATCH, [LIMIT_PROCESSES] = HOLD_RLIMIT } };
 
 static void ask(enum limit limit, uint64_t value)
 {

@@ -28,6 +28,7 @@ static const struct limits_machine bare = { .has_own_count = true };
 static const struct limits_machine newer = { .has_own_count = true, .has_pid_max = true };
 static const struct limits_machine delegated = { .has_memory_group = true, .has_pids_group = true, .has_own_count = true };
 static const struct limits_machine memory_only = { .has_memory_group = true, .has_own_count = true };
+static const struct limits_machine shared = { .is_shared = true, .has_own_count = true, .has_pid_max = true };
 static const struct limits_machine old = { .has_own_count = false };
 
 static enum limit_hold hold(const struct limits_machine *machine, enum limit limit)
@@ -46,6 +47,7 @@ TEST processes_are_held(void)
 	ASSERT_EQ(HOLD_RLIMIT, hold(&newer, LIMIT_PROCESSES));
 	ASSERT_EQ(HOLD_RLIMIT, hold(&delegated, LIMIT_PROCESSES)); /* no group for what an rlimit holds */
 	ASSERT_EQ(HOLD_WATCH, hold(&old, LIMIT_PROCESSES));
+	ASSERT_EQ(HOLD_WATCH, hold(&shared, LIMIT_PROCESSES)); /* an rlimit would count the user's other processes too */
 	ask(LIMIT_MEMORY, 1 << 30);
 	ASSERT_EQ(HOLD_GROUP, hold(&delegated, LIMIT_PROCESSES)); /* it is there for memory anyway */
 	ASSERT_EQ(HOLD_RLIMIT, hold(&memory_only, LIMIT_PROCESSES));
@@ -74,6 +76,7 @@ TEST numbers_are_bounded_for_root(void)
 	ASSERT_EQ(0, pid_max(&newer, 4096));
 	start(ROOT);
 	ASSERT_EQ(0, pid_max(&bare, 4096));
+	ASSERT_EQ(0, pid_max(&shared, 4096)); /* it is the whole machine's */
 	ASSERT_EQ(4098, pid_max(&newer, 4096)); /* 1 is init's, and it counts up to one less */
 	ASSERT_EQ(342, pid_max(&newer, 40)); /* a backstop while they are counted */
 	ASSERT_EQ(4194304, pid_max(&newer, UINT64_MAX));
