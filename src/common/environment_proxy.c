@@ -8,6 +8,7 @@
 #include "common/text.h"
 
 #define PORT "{proxy-port}"
+#define OPEN_PORT "{proxy-open-port}"
 #define SECRET "{proxy-secret}"
 #define LOGIN "berm:" SECRET "@127.0.0.1:" PORT
 #define URL "http://" LOGIN
@@ -36,6 +37,13 @@ static const struct {
 	{ "BERM_SOCKS_PROXY", "socks5h://" LOGIN }, /* for programs that are to be told by hand */
 };
 
+/* Java knows proxies, but no way to give it a password without code of its own. Where the loopback is the sandbox's alone, the next port
+ * asks for none. Not by JAVA_TOOL_OPTIONS: with that every program prints a line. */
+#define JAVA                                                                                                                   \
+	"-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=" OPEN_PORT " -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=" OPEN_PORT   \
+	" -Dhttp.nonProxyHosts=localhost|127.*|[::1]"
+static const char *const java_variables[] = { "BERM_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS" };
+
 static bool is_local(const struct plan *plan, unsigned port)
 {
 	for (size_t i = 0; i < plan->network.local.count; i++)
@@ -47,7 +55,7 @@ static bool is_local(const struct plan *plan, unsigned port)
 uint16_t plan_proxy_port(const struct plan *plan)
 {
 	for (unsigned port = PROXY_PORT; port < UINT16_MAX; port++)
-		if (!is_local(plan, port))
+		if (!is_local(plan, port) && !is_local(plan, port + 1))
 			return (uint16_t)port;
 	return PROXY_PORT;
 }
@@ -58,6 +66,10 @@ void environment_add_proxy(struct plan *plan)
 		return;
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
 		environment_put(plan, variables[i].name, variables[i].value);
+	/* Those that the caller passes hold more than a proxy. */
+	for (size_t i = 0; plan->context.os == OS_LINUX && i < sizeof java_variables / sizeof java_variables[0]; i++)
+		if (!environment_has(plan, java_variables[i]))
+			environment_put(plan, java_variables[i], JAVA);
 }
 
 const char *environment_fill_proxy(struct arena *arena, const char *value, uint16_t port, const char *secret)
@@ -65,12 +77,15 @@ const char *environment_fill_proxy(struct arena *arena, const char *value, uint1
 	struct text out = { 0 };
 	const char *result;
 
-	if (!strstr(value, PORT) && !strstr(value, SECRET))
+	if (!strstr(value, PORT) && !strstr(value, OPEN_PORT) && !strstr(value, SECRET))
 		return value;
 	while (*value) {
 		if (text_starts_with(value, PORT)) {
 			text_add(&out, "%u", port);
 			value += strlen(PORT);
+		} else if (text_starts_with(value, OPEN_PORT)) {
+			text_add(&out, "%u", port + 1u);
+			value += strlen(OPEN_PORT);
 		} else if (text_starts_with(value, SECRET)) {
 			text_add(&out, "%s", secret);
 			value += strlen(SECRET);

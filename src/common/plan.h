@@ -243,7 +243,7 @@ struct verdict plan_check_variable(const struct plan *plan, const char *name);
 
 /* environment.c: one more variable of berm's own, in a plan that is made already. */
 void plan_add_variable(struct plan *plan, const char *name, const char *value);
-/* environment_proxy.c: the port inside that the proxy gets, and a variable's value with that port and the run's secret in it. */
+/* environment_proxy.c: the port inside that the proxy gets (the next one is its port without a password), and a variable's value with that port and the run's secret in it. */
 uint16_t plan_proxy_port(const struct plan *plan);
 const char *environment_fill_proxy(struct arena *arena, const char *value, uint16_t port, const char *secret);
 

@@ -52,13 +52,13 @@ int proxy_make_secret(char out[PROXY_SECRET_MAX + 1])
 }
 
 /* Best effort: whoever opens hundreds at once learns why, in time. */
-static void turn_away(int client, uint16_t relay_port)
+static void turn_away(int client, const struct proxy_listener *listener)
 {
 	static const char answer[] = "HTTP/1.1 503 Too many connections\r\nConnection: close\r\n"
 				     "Content-Type: text/plain\r\nContent-Length: 47\r\n\r\n"
 				     "berm: too many connections from this sandbox.\r\n";
 
-	if (relay_port == 0)
+	if (listener->relay_port == 0)
 		send(client, answer, sizeof answer - 1, 0);
 	close(client);
 }
@@ -74,10 +74,10 @@ static void accept_some(struct server *server, const struct proxy_listener *list
 			return;
 		}
 		if (server->count >= server->settings->limits.connections) {
-			turn_away(client, listener->relay_port);
+			turn_away(client, listener);
 			continue;
 		}
-		connection = connection_open(server->settings, server->credentials, client, listener->relay_port, now);
+		connection = connection_open(server->settings, server->credentials, client, listener, now);
 		if (connection)
 			server->connections[server->count++] = connection;
 	}

@@ -30,6 +30,7 @@ extern const struct proxy_limits proxy_default_limits;
 struct proxy_listener {
 	int fd;
 	uint16_t relay_port; /* 0: the proxy itself; else everything goes to this port of the loopback here */
+	bool is_open; /* HTTP without the secret: only where nobody but the sandbox can connect */
 };
 
 struct proxy_settings {

@@ -135,7 +135,7 @@ static void read_http(struct connection *connection, int64_t now)
 		return;
 	if (state == HTTP_BAD) {
 		answer_bad(connection, request.status, request.reason, now);
-	} else if (!is_equal_secret(request.credentials, connection->credentials)) {
+	} else if (!connection->is_open && !is_equal_secret(request.credentials, connection->credentials)) {
 		answer_login_needed(connection, now);
 	} else {
 		memcpy(connection->host, request.host, sizeof connection->host);
@@ -356,7 +356,7 @@ static void time_over(struct connection *connection, int64_t now)
 }
 
 struct connection *connection_open(const struct proxy_settings *settings, const char *credentials, int client,
-				   uint16_t relay_port, int64_t now)
+				   const struct proxy_listener *listener, int64_t now)
 {
 	struct connection *connection = calloc(1, sizeof *connection);
 
@@ -375,8 +375,9 @@ struct connection *connection_open(const struct proxy_settings *settings, const 
 		connection_close(connection);
 		return NULL;
 	}
-	if (relay_port)
-		way_relay(connection, relay_port, now);
+	connection->is_open = listener->is_open;
+	if (listener->relay_port)
+		way_relay(connection, listener->relay_port, now);
 	return connection;
 }
 

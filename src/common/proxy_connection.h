@@ -37,7 +37,7 @@ struct connection {
 	const char *credentials; /* what is right after "Basic" */
 	enum connection_stage stage;
 	int client, remote;
-	bool is_socks, is_tunnel, is_relay;
+	bool is_socks, is_tunnel, is_relay, is_open;
 	struct connection_half up, down; /* from the client, to the client */
 	struct http_body body; /* plain HTTP: where the request ends */
 	bool has_body;
@@ -52,7 +52,7 @@ struct connection {
 
 /* Takes the client over. NULL without memory; the client is closed then. */
 struct connection *connection_open(const struct proxy_settings *settings, const char *credentials, int client,
-				   uint16_t relay_port, int64_t now);
+				   const struct proxy_listener *listener, int64_t now);
 /* Fills up to CONNECTION_WATCHED entries; lowers *wake to its next deadline. */
 size_t connection_watch(const struct connection *connection, struct pollfd *watched, int64_t *wake);
 /* After poll(), with the same entries. It is over when the stage says so. */

@@ -40,8 +40,11 @@ int egress_ports(const struct plan *plan, struct egress_port ports[EGRESS_PORT_M
 {
 	int count = 0;
 
-	if (plan->network.allow.count > 0)
-		ports[count++] = (struct egress_port){ plan_proxy_port(plan), 0 };
+	if (plan->network.allow.count > 0) {
+		uint16_t port = plan_proxy_port(plan);
+		ports[count++] = (struct egress_port){ .port = port };
+		ports[count++] = (struct egress_port){ .port = (uint16_t)(port + 1), .is_open = true };
+	}
 	for (size_t i = 0; i < plan->network.local.count; i++) {
 		const struct plan_port *range = &plan->network.local.items[i];
 		for (unsigned port = range->low; port <= range->high; port++) {
@@ -54,10 +57,10 @@ int egress_ports(const struct plan *plan, struct egress_port ports[EGRESS_PORT_M
 			if (is_known)
 				continue;
 			if (count == EGRESS_PORT_MAX) {
-				error_set(err, "network.local names more ports than %d", EGRESS_PORT_MAX - 1);
+				error_set(err, "network.local names more ports than %d", EGRESS_PORT_MAX - 2);
 				return -1;
 			}
-			ports[count++] = (struct egress_port){ (uint16_t)port, (uint16_t)port };
+			ports[count++] = (struct egress_port){ .port = (uint16_t)port, .relay_port = (uint16_t)port };
 		}
 	}
 	return count;
@@ -115,8 +118,8 @@ static int open_published(const struct plan *plan, struct proxy_listener *listen
 	for (size_t i = 0; i < plan->network.publish.count; i++) {
 		const struct plan_publish *publish = &plan->network.publish.items[i];
 		char shown[64];
-		listeners[i] =
-			(struct proxy_listener){ socket_listen(&publish->address, publish->host_port, BACKLOG), publish->port };
+		listeners[i] = (struct proxy_listener){ .fd = socket_listen(&publish->address, publish->host_port, BACKLOG),
+							.relay_port = publish->port };
 		if (listeners[i].fd >= 0)
 			continue;
 		address_format(&publish->address, shown);
@@ -194,7 +197,9 @@ static int listen_inside(const struct egress_port *ports, int count, struct prox
 				continue;
 			if (fd < 0)
 				return error_errno(err, errno, "cannot listen on port %u inside", ports[i].port);
-			listeners[(*listener_count)++] = (struct proxy_listener){ fd, ports[i].relay_port };
+			listeners[(*listener_count)++] = (struct proxy_listener){ .fd = fd,
+										  .relay_port = ports[i].relay_port,
+										  .is_open = ports[i].is_open };
 		}
 	}
 	return 0;

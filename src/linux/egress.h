@@ -45,12 +45,13 @@ struct egress_role {
 };
 _Noreturn void egress_helper_main(const struct egress_role *role);
 
-/* Which ports init listens on, v4 and v6 each: the proxy's first (if any destination is allowed), then network.local. Returns how
+/* Which ports init listens on, v4 and v6 each: the proxy's two first (if any destination is allowed), then network.local. Returns how
  * many, -1 with err if there are too many. */
 enum { EGRESS_PORT_MAX = 64 };
 struct egress_port {
 	uint16_t port;
 	uint16_t relay_port; /* 0: the proxy */
+	bool is_open; /* as in struct proxy_listener */
 };
 int egress_ports(const struct plan *plan, struct egress_port ports[EGRESS_PORT_MAX], struct error *err);
 

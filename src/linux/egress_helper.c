@@ -28,7 +28,10 @@ extern char **environ;
 static const char hosts_path[] = "/etc/hosts";
 static const char servers_path[] = "/etc/resolv.conf";
 
-enum { OPEN_FILES = 1400 /* 256 connections with four descriptors each, and listeners */, MEMORY = 256 << 20 };
+enum {
+	OPEN_FILES = 1400 /* 256 connections with four descriptors each, and listeners */,
+	MEMORY = 1 << 30 /* with what the launcher had, which a fork inherits */
+};
 
 struct helper {
 	const struct egress_role *role;
@@ -86,8 +89,10 @@ static int limit_resources(struct error *err)
 		int resource;
 		rlim_t value;
 	} limits[] = {
-		{ RLIMIT_CORE, 0 },	 { RLIMIT_FSIZE, 0 }, { RLIMIT_NOFILE, OPEN_FILES },
-		{ RLIMIT_DATA, MEMORY }, { RLIMIT_NPROC, 0 },
+		{ RLIMIT_CORE, 0 },	 { RLIMIT_FSIZE, 0 }, { RLIMIT_NOFILE, OPEN_FILES }, { RLIMIT_NPROC, 0 },
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow counts as data */
+		{ RLIMIT_DATA, MEMORY },
+#endif
 	};
 
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {

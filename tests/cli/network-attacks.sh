@@ -67,6 +67,20 @@ expect "control: first ones did" grep -q "allowed.test GET /hello" "$internet/re
 probe "hundreds of connections" many
 probe "descriptors" descriptors
 probe "half-closed connections" half_close
+probe "a connection that is dissolved and used again" unspec
+
+# The policy is what it was when the run began.
+printf 'version: 1\nnetwork: {allow: [allowed.test]}\n' >"$scratch/edited.yml"
+chmod 600 "$scratch/edited.yml"
+fetch_denied='curl -sS -o /dev/null -w "%{http_code}" http://denied.test/hello'
+"$BERM" run "--policy=$scratch/edited.yml" -- sh -c "until [ -e edited ]; do sleep 0.05; done; $fetch_denied" >"$scratch/edited.out" 2>/dev/null &
+sleep 0.3
+printf 'version: 1\nnetwork: {allow: [denied.test]}\n' >"$scratch/edited.yml"
+: >edited
+wait $!
+expect_equal "a policy that is edited during the run opens nothing" 403 "$(cat "$scratch/edited.out")"
+run "$BERM" run "--policy=$scratch/edited.yml" -- sh -c "$fetch_denied"
+expect_equal "control: the next run has it" 200 "$out"
 
 # A name that changes its address after it was judged: the next question gets the loopback, and that is refused.
 rebind() {
@@ -124,6 +138,20 @@ all_gone() {
 	done
 }
 expect "kill -9 of berm ends the helper too" until_true all_gone
+
+# A helper that dies takes the network along, and the end of the run says so.
+"$BERM" run --allow-net=allowed.test -- sh -c 'echo >again; until [ -e dead ]; do sleep 0.05; done; curl -sS --max-time 3 http://allowed.test/hello; echo $?' \
+	>"$scratch/dead.out" 2>"$scratch/dead.err" &
+berm=$!
+until_true test -e again
+for pid in $(pgrep -P "$berm"); do
+	# Init is in a pid namespace of its own: its number inside is another.
+	[ "$(sed -n 's/^NSpid:[ \t]*//p' "/proc/$pid/status" | wc -w)" -gt "$(sed -n 's/^NSpid:[ \t]*//p' "/proc/$$/status" | wc -w)" ] || kill -9 "$pid"
+done
+: >dead
+wait "$berm"
+expect_equal "without the proxy there is no connection" 7 "$(cat "$scratch/dead.out")"
+expect_contains "which is said" "the network proxy of this run ended early" "$(cat "$scratch/dead.err")"
 
 # The plan does not know the secret, and a usual run has no helper and no variables.
 run "$BERM" plan --json --allow-net=allowed.test

@@ -72,6 +72,22 @@ git -C "$internet/site/repo.git" update-server-info
 client git git clone -q http://HOST.test/repo.git repo-HOST
 expect "git cloned" git -C repo-allowed rev-parse -q --verify HEAD
 
+if command -v javac >/dev/null; then
+	cat >Fetch.java <<-'END'
+	import java.net.*;
+	public class Fetch {
+		public static void main(String[] arguments) throws Exception {
+			URLConnection connection = new URL(arguments[0]).openConnection();
+			connection.setConnectTimeout(10000);
+			connection.getInputStream().readAllBytes();
+		}
+	}
+	END
+	javac Fetch.java 2>/dev/null
+	# shellcheck disable=SC2016 # for the shell inside
+	client java sh -c 'java -Xshare:auto -XX:TieredStopAtLevel=1 ${BERM_JAVA_OPTIONS:-} Fetch http://HOST.test/hello'
+fi
+
 if [ -x /usr/bin/npm ]; then
 	echo '{"name":"work","version":"1.0.0"}' >package.json
 	allowed=registry client npm sh -c 'rm -rf node_modules && /usr/bin/npm install --registry http://HOST.test/npm-HOST/ \

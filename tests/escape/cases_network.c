@@ -67,7 +67,7 @@ static void other_transports(struct trial *trial)
 	CONTAIN_NETWORK(trial, "tcp-variants", "10.99.0.1", "8080");
 }
 
-/* An empty list is not "no restriction". Where lists are not built yet, the run is refused: that holds too. */
+/* An empty list is not "no restriction". */
 static void empty_allow_list(struct trial *trial)
 {
 	make_filef("version: 1\nnetwork:\n  allow: []\n", 0600, "%s/policy.yml", trial->world.base);

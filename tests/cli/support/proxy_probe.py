@@ -2,6 +2,7 @@
 """Runs inside a sandbox that allows *.test and everything public, and says to its proxy what no well-meaning client says. Prints what
 did not hold; the exit status is 1 then. proxy_probe.py CASE..."""
 import base64
+import ctypes
 import os
 import socket
 import struct
@@ -96,6 +97,12 @@ def case_secret():
     connection = dial()
     connection.sendall(b"\5\1\0")
     check("SOCKS without login", receive_all(connection) == b"\5\xff")
+    # The port for Java: no secret, but the same judgement.
+    for host, wanted in (("allowed.test", b"HTTP/1.1 200"), ("meta.test", b"HTTP/1.1 403"), ("127.1", b"HTTP/1.1 403")):
+        connection = socket.create_connection((url.hostname, url.port + 1), timeout=8)
+        connection.sendall(b"GET http://%s/hello HTTP/1.1\r\nHost: %s\r\n\r\n" % (host.encode(), host.encode()))
+        reply = receive_all(connection)
+        check("the open port to %s" % host, reply.startswith(wanted), reply)
     connection = dial()
     connection.sendall(b"\4\1\0\x50\x0b\x16\x21\x2c\0")
     check("SOCKS4", not receive_all(connection).startswith(b"\0\x5a"))
@@ -213,6 +220,19 @@ def case_half_close():
     connection.sendall(b"GET /slow HTTP/1.0\r\nHost: allowed.test\r\n\r\n")
     connection.shutdown(socket.SHUT_WR)
     check("an answer after the client's end", receive_all(connection).endswith(b"late"))
+
+
+def case_unspec():
+    """An allowed connection, dissolved and used again: it belongs to this network, where there is nobody else."""
+    connection = dial()
+    libc = ctypes.CDLL(None, use_errno=True)
+    unspec = struct.pack("=H14x", socket.AF_UNSPEC)
+    check("dissolved", libc.connect(connection.fileno(), unspec, len(unspec)) == 0)
+    try:
+        connection.connect(("11.22.33.44", 80))
+        check("used again", False)
+    except OSError:
+        pass
 
 
 for case in sys.argv[1:]:
