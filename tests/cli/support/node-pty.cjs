@@ -6,7 +6,7 @@ const fs = require("fs");
 const [, , modulePath, only] = process.argv;
 const pty = require(modulePath);
 const BERM = process.env.BERM;
-const LIMIT = 15000;
+const LIMIT = 30000;
 const AT_ONCE = 4;
 
 class Terminal {
@@ -82,7 +82,7 @@ scenarios.output = {
 	async play(isInside) {
 		// It waits to be told to end: node-pty drops what it has not read when the program ends.
 		const terminal = new Terminal(isInside, ["sh", "-c", `stty -echo; seq 1 ${MANY}; read x`]);
-		for (let i = 0; i < 300 && terminal.bytes < BYTES; i++)
+		for (let i = 0; i < 1200 && terminal.bytes < BYTES; i++)
 			await pause(50);
 		terminal.process.write("\r");
 		const status = await terminal.end();
