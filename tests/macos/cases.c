@@ -343,55 +343,57 @@ const char *const cases_plain_paths[] = { "/Users/ann/app",
 					  "/Library/Keychains/login.keychain",
 					  NULL };
 
+/* Past the parser, which would refuse some of these: the profile has to be safe by itself. */
+static bool add_hostile_pattern(struct cases *cases, struct plan_patterns *patterns, const char *entry, const struct rule *rule)
+{
+	struct plan_pattern *item = arena_push(&cases->arena, patterns);
+	struct error err;
+	/* Once as one path and once as what a glob makes of it. */
+	item->rule = rule;
+	item->pattern = (struct pattern){ .text = entry, .is_literal = true, .literal_prefix = strlen(entry) };
+	item = arena_push(&cases->arena, patterns);
+	item->rule = rule;
+	return pattern_compile(&cases->arena, arena_printf(&cases->arena, "%s*", pattern_quote(&cases->arena, entry)), "/",
+			       &item->pattern, &err) == 0;
+}
+
+static bool add_hostile(struct cases *cases, const char *list, const char *entry)
+{
+	struct plan *plan = &cases->plan;
+	struct rule *rule = arena_alloc(&cases->arena, sizeof *rule);
+	struct plan_grant *grant;
+
+	*rule = (struct rule){ "files.deny", entry, { "p.yml\"\n(allow default)\n", 3, 4 }, LAYER_USER };
+	if (strcmp(list, "deny") == 0)
+		return add_hostile_pattern(cases, &plan->deny, entry, rule);
+	if (strcmp(list, "protect") == 0)
+		return add_hostile_pattern(cases, &plan->protect, entry, rule);
+	if (strcmp(list, "except") == 0)
+		return add_hostile_pattern(cases, &plan->except, entry, rule);
+	grant = arena_push(&cases->arena, &plan->grants);
+	*grant = (struct plan_grant){ .path = entry, .type = FILE_DIRECTORY, .rule = rule, .kind = GRANT_WRITE };
+	if (strcmp(list, "write") != 0)
+		grant->kind = strcmp(list, "read") == 0 ? GRANT_READ : GRANT_SYSTEM;
+	return true;
+}
+
 static bool make_listed(struct cases *cases, size_t index, bool is_hostile)
 {
-	const char *entry = hostile_names[index % COUNT(hostile_names)],
-		   *list = hostile_lists[index / COUNT(hostile_names) % COUNT(hostile_lists)];
-	bool is_pattern = index / COUNT(hostile_names) < 3;
+	static const char context[] = "os: macos\nuser: ann\nuid: 501\nhome: /Users/ann\nproject: /Users/ann/app\n"
+				      "files: [/usr/bin/sh, /opt/tool/x, /Users/ann/app/.git/hooks/x, '/etc -> private/etc', "
+				      "/private/etc/hosts]\n";
+	static const char policy[] = "version: 1\nfiles: {system: [/usr, /etc], read: [/opt/tool], write: [.], "
+				     "deny: [.env, ~/.ssh, /etc/master.passwd], protect: ['**/.git/hooks']}\n";
 	struct diagnostics diagnostics = { .arena = &cases->arena };
-	struct text text = { 0 }, shown = { 0 };
-	struct rule *rule;
-	const struct rules *rules;
-	const char *context, *policy;
 
 	if (index >= COUNT(hostile_names) * COUNT(hostile_lists))
 		return false;
 	cases->arena = (struct arena){ 0 };
 	cases->policy = (struct policy){ 0 };
-	text_add(&text, "os: macos\nuser: ann\nuid: 501\nhome: /Users/ann\nproject: /Users/ann/app\nfiles: [/usr/bin/sh, "
-			"/opt/tool/x, /Users/ann/app/.git/hooks/x, "
-			"'/etc -> private/etc', /private/etc/hosts]\n");
-	context = keep(cases, &text);
-	policy = "version: 1\nfiles: {system: [/usr, /etc], read: [/opt/tool], write: [.], deny: [.env, ~/.ssh, "
-		 "/etc/master.passwd], protect: ['**/.git/hooks']}\n";
-	text_free(&shown);
 	if (!start(cases, context) || !add_layer(cases, LAYER_USER, policy, &diagnostics) || !resolve(cases, &diagnostics))
 		return false;
-	if (!is_hostile)
-		return true;
-	/* Past the parser, which would refuse some of these: the profile has to be safe by itself. */
-	rules = NULL;
-	(void)rules;
-	rule = arena_alloc(&cases->arena, sizeof *rule);
-	*rule = (struct rule){ "files.deny", entry, { "p.yml\"\n(allow default)\n", 3, 4 }, LAYER_USER };
-	if (is_pattern) {
-		struct plan_patterns *patterns = strcmp(list, "deny") == 0	? &cases->plan.deny
-						 : strcmp(list, "protect") == 0 ? &cases->plan.protect
-										: &cases->plan.except;
-		struct plan_pattern *item = arena_push(&cases->arena, patterns);
-		struct error err;
-		/* Once as one path and once as what a glob makes of it. */
-		item->rule = rule;
-		item->pattern = (struct pattern){ .text = entry, .is_literal = true, .literal_prefix = strlen(entry) };
-		item = arena_push(&cases->arena, patterns);
-		item->rule = rule;
-		return pattern_compile(&cases->arena, arena_printf(&cases->arena, "%s*", pattern_quote(&cases->arena, entry)),
-				       "/", &item->pattern, &err) == 0;
-	}
-	struct plan_grant *grant = arena_push(&cases->arena, &cases->plan.grants);
-	*grant = (struct plan_grant){ .path = entry, .type = FILE_DIRECTORY, .rule = rule };
-	grant->kind = strcmp(list, "read") == 0 ? GRANT_READ : strcmp(list, "system") == 0 ? GRANT_SYSTEM : GRANT_WRITE;
-	return true;
+	return !is_hostile ||
+	       add_hostile(cases, hostile_lists[index / COUNT(hostile_names)], hostile_names[index % COUNT(hostile_names)]);
 }
 
 bool cases_make_plain(struct cases *cases, size_t index)
