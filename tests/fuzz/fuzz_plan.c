@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/plan.h"
+#include "common/plan_build.h"
 #include "common/policy_value.h"
 #include "common/text.h"
 #include "fuzz/property.h"
@@ -258,7 +258,8 @@ static void judge_allowed(struct run *run, enum access access, const char *path,
 	if (access == ACCESS_WRITE && grant && strcmp(verdict->rule->key, "sockets") != 0)
 		PROPERTY(grant->kind == GRANT_WRITE);
 	if (!grant)
-		PROPERTY(strcmp(verdict->rule->key, "sockets") == 0 || path_is_within(path, "/dev") ||
+		PROPERTY(verdict->rule == &rule_platform || plan_is_own_place(&run->plan, path) ||
+			 strcmp(verdict->rule->key, "sockets") == 0 || path_is_within(path, "/dev") ||
 			 path_is_within(path, "/proc"));
 }
 

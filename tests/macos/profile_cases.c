@@ -88,12 +88,26 @@ static bool has_deep_exception(const struct plan *plan, const char *path)
 	return false;
 }
 
-static const char *classes_of(const char *path, bool is_new_directory)
+/* Do a denial and an exception of several names both cover it? They may share one of the names. */
+static bool has_long_exception(const struct plan *plan, const char *path)
+{
+	bool is_denied = false, is_excepted = false;
+	for (size_t i = 0; i < plan->deny.count; i++)
+		is_denied |= pattern_covers(&plan->deny.items[i].pattern, path, true, true) > 0;
+	for (size_t i = 0; i < plan->except.count; i++)
+		is_excepted |= !plan->except.items[i].pattern.is_base_name &&
+			       pattern_covers(&plan->except.items[i].pattern, path, true, true) > 0;
+	return is_denied && is_excepted;
+}
+
+static const char *classes_of(const char *path, bool is_new_directory, bool is_link)
 {
 	static char classes[256];
-	snprintf(classes, sizeof classes, "%s%s%s%s%s", has_high(path) ? "stricter:spelling," : "",
-		 has_ignored(path) ? "weaker:ignored," : "", has_deep_exception(&cases.plan, path) ? "stricter:exception," : "",
-		 is_new_directory ? "stricter:directory," : "", cases.has_odd ? "stricter:odd," : "");
+	snprintf(classes, sizeof classes, "%s%s%s%s%s%s", has_high(path) ? "stricter:spelling," : "",
+		 has_ignored(path) ? "weaker:ignored," : "",
+		 has_deep_exception(&cases.plan, path) || has_long_exception(&cases.plan, path) ? "stricter:exception," : "",
+		 is_link ? "weaker:link," : "", is_new_directory ? "stricter:directory," : "",
+		 cases.has_odd ? "stricter:odd," : "");
 	if (classes[0] == '\0')
 		return "-";
 	classes[strlen(classes) - 1] = '\0';
@@ -108,7 +122,7 @@ static void ask_path(const char *spelled, enum access access, bool needs_directo
 	struct file_info info = { 0 };
 	struct verdict verdict;
 	struct error err;
-	bool is_directory, is_socket;
+	bool is_directory, is_socket, is_link;
 
 	if (plan_check_spelling(&cases.plan, access, spelled, needs_directory, &canonical, &verdict, &err) < 0)
 		return;
@@ -121,7 +135,9 @@ static void ask_path(const char *spelled, enum access access, bool needs_directo
 		operation = "network-outbound";
 	else if (access == ACCESS_WRITE)
 		operation = info.type == FILE_ABSENT ? "file-write-create" : "file-write-data";
-	print_query(verdict.is_allowed, classes_of(canonical, is_directory && info.type == FILE_ABSENT), operation, canonical,
+	is_link = !verdict.is_allowed && plan_check_path(&cases.plan, access, canonical, is_directory).is_allowed;
+	print_query(verdict.is_allowed, classes_of(canonical, is_directory && info.type == FILE_ABSENT, is_link), operation,
+		    canonical,
 		    is_directory ? types[FILE_DIRECTORY]
 		    : is_socket	 ? types[FILE_SOCKET]
 				 : "REGULAR-FILE");
