@@ -284,19 +284,22 @@ static bool is_simple(const struct regex_part *part)
 	return true;
 }
 
-/* Part 3: the exception's names with the denied one in place of (or, in a gap, among) those at `at`. */
+/* Part 3: the exception's names with the denied one in place of (or, in a gap, among) those at `at`. If that is the first name of an
+ * exception that matches anywhere, what comes before it is known too: the rest of the denied pattern. */
 static void add_shared_name(struct profile_writer *writer, const struct regex_shape *except, size_t at,
-			    const struct regex_part *denied)
+			    const struct regex_shape *denied)
 {
-	const struct regex_part *part = &except->items[at];
+	const struct regex_part *part = &except->items[at], *last = &denied->items[denied->count - 1];
+	const struct regex_shape *before = at == 0 && !except->is_anchored ? denied : except;
+	size_t end = before == denied ? denied->count - 1 : at;
 	const char *gap = part->is_gap ? regex_any_depth : "";
 	struct text rest = { 0 };
 
-	text_add(&writer->out, "      (regex #\"%s", except->is_anchored ? "^" : "");
-	regex_add_parts(&writer->out, except, 0, at, REGEX_WIDE);
+	text_add(&writer->out, "      (regex #\"%s", before->is_anchored ? "^" : "");
+	regex_add_parts(&writer->out, before, 0, end, REGEX_WIDE);
 	/* A gap brings the slash behind it along. */
-	text_add(&writer->out, "%s%s", at > 0 && except->items[at - 1].is_gap ? "" : "/", gap);
-	regex_add_part(&writer->out, is_simple(part) && !part->is_gap ? part : denied, REGEX_WIDE);
+	text_add(&writer->out, "%s%s", end > 0 && before->items[end - 1].is_gap ? "" : "/", gap);
+	regex_add_part(&writer->out, is_simple(part) && !part->is_gap ? part : last, REGEX_WIDE);
 	text_add(&writer->out, "/%s", gap);
 	regex_add_parts(&rest, except, at + 1, except->count, REGEX_WIDE);
 	text_add(&writer->out, "%s", rest.data + 1);
@@ -355,8 +358,7 @@ static size_t add_shared(struct group *group, const struct entries *except, bool
 				if (!may_share(&denied->shape, &exception->shape, at))
 					continue;
 				if (!is_counting)
-					add_shared_name(group->writer, &exception->shape, at,
-							&denied->shape.items[denied->shape.count - 1]);
+					add_shared_name(group->writer, &exception->shape, at, &denied->shape);
 				count++;
 			}
 		}

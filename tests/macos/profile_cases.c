@@ -88,16 +88,14 @@ static bool has_deep_exception(const struct plan *plan, const char *path)
 	return false;
 }
 
-/* Do a denial and an exception of several names both cover it? They may share one of the names. */
+/* Does an exception of several names cover it? It may share one of them with a denial. */
 static bool has_long_exception(const struct plan *plan, const char *path)
 {
-	bool is_denied = false, is_excepted = false;
-	for (size_t i = 0; i < plan->deny.count; i++)
-		is_denied |= pattern_covers(&plan->deny.items[i].pattern, path, true, true) > 0;
 	for (size_t i = 0; i < plan->except.count; i++)
-		is_excepted |= !plan->except.items[i].pattern.is_base_name &&
-			       pattern_covers(&plan->except.items[i].pattern, path, true, true) > 0;
-	return is_denied && is_excepted;
+		if (!plan->except.items[i].pattern.is_base_name &&
+		    pattern_covers(&plan->except.items[i].pattern, path, true, true) > 0)
+			return true;
+	return false;
 }
 
 static const char *classes_of(const char *path, bool is_new_directory, bool is_link)
