@@ -63,6 +63,7 @@ int git_ask(struct arena *arena, const char *const *arguments, struct git_answer
 	int ends[2], status = 0, number, result;
 	pid_t pid;
 
+	*answer = (struct git_answer){ .status = -1 };
 	if (!git)
 		return -1;
 	argv[0] = arena_copy(arena, "git");
@@ -87,7 +88,7 @@ int git_ask(struct arena *arena, const char *const *arguments, struct git_answer
 
 const char *git_ask_line(struct arena *arena, const char *const *arguments, struct error *err)
 {
-	struct git_answer answer;
+	struct git_answer answer = { 0 };
 	if (git_ask(arena, arguments, &answer, err) < 0)
 		return NULL;
 	if (answer.status != 0 || answer.length == 0) {

@@ -45,8 +45,7 @@ def common(shell):
         terminal.expect(MARK)
         terminal.type("exit\n" if shell != "fish" else "exit 5\n")
         status = terminal.wait()
-        # dash wants to give the terminal back to the group of whoever started it, and complains if it cannot see that one.
-        assert status in (0, 5) or shell in ("dash", "sh"), status
+        assert status in (0, 5), status
     finally:
         terminal.close()
 
@@ -65,7 +64,7 @@ def jobs(shell):
         terminal.expect("got-line")
         terminal.expect(MARK)
         terminal.type("exit\n")
-        assert terminal.wait() == 0 or shell in ("dash", "sh")
+        assert terminal.wait() == 0
     finally:
         terminal.close()
 
