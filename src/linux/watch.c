@@ -21,10 +21,10 @@ enum {
 /* What a few processes write in a millisecond, in bytes: the room that is left divided by it is the time until the next look. */
 static const uint64_t bytes_per_ms = 4 << 20;
 
-static int64_t now_us(void)
+static int64_t now_us(clockid_t clock)
 {
 	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock, &time);
 	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
@@ -36,7 +36,7 @@ void watch_start(struct watch *watch, const struct plan *plan, const struct limi
 	watch->has_memory = choice->holds[LIMIT_MEMORY] == HOLD_WATCH;
 	watch->has_disk = choice->holds[LIMIT_DISK] == HOLD_WATCH;
 	watch->has_processes = choice->holds[LIMIT_PROCESSES] == HOLD_WATCH;
-	watch->next = now_us() / 1000 + FIRST_MS;
+	watch->next = now_us(CLOCK_MONOTONIC) / 1000 + FIRST_MS;
 	if (watch->has_memory)
 		watch->shared_before = watch_shared_memory();
 	if (watch->has_disk)
@@ -152,13 +152,13 @@ bool watch_turn(struct watch *watch, int64_t now)
 	int64_t wait = LONGEST_MS, before, cost_ms;
 	if (!watch->next || now < watch->next || watch->is_over)
 		return false;
-	before = now_us();
+	before = now_us(CLOCK_PROCESS_CPUTIME_ID); /* on a busy machine a look takes longer, but costs no more */
 	if (look(watch, now, &wait)) {
 		watch->next = 0;
 		return true;
 	}
-	cost_ms = (now_us() - before) * SHARE / 1000;
-	watch->next = now + cost_ms / SHARE + (cost_ms > wait ? cost_ms : wait);
+	cost_ms = (now_us(CLOCK_PROCESS_CPUTIME_ID) - before) * SHARE / 1000;
+	watch->next = now_us(CLOCK_MONOTONIC) / 1000 + (cost_ms > wait ? cost_ms : wait);
 	return false;
 }
 

@@ -40,8 +40,8 @@ observer=$!
 # Memory in total, by whatever name. A hard limit and a best effort end alike.
 memory="memory: 64M, time: 25s"
 for bomb in private children shared memfd tmpfs; do
-	bare "$bomb" 100
-	with "$memory" "$bomb" 200
+	bare "$bomb" 80
+	with "$memory" "$bomb" 160
 	case $bomb:$status in
 	tmpfs:1) expect_contains "tmpfs: no space" "No space left" "$err" ;; # the tmpfs itself is as small
 	*) expect_equal "$bomb is ended" 123 "$status" ;;
@@ -56,10 +56,10 @@ with "$memory" forks 30
 expect_equal "memory that a fork shares counts once" all "$out"
 
 # Processes. As root without a limit of the kernel's own the sandbox is ended; else fork fails.
-bare processes 400
-with "processes: 40, time: 25s" processes 400
+bare processes 100
+with "processes: 40, time: 25s" processes 100
 case $status in
-3) expect "fork fails at the limit, or not far above" test "$out" -ge 30 -a "$out" -le 341 ;;
+3) expect "fork fails at the limit" test "$out" -ge 30 -a "$out" -le 40 ;;
 *) expect_equal "too many processes are ended" 123 "$status" ;;
 esac
 printf 'version: 1\nlimits: {processes: 40, time: 3s}\n' >"$scratch/limits.yml"

@@ -23,7 +23,7 @@ def children(amount):
     for _ in range(8):
         if os.fork() == 0:
             private(amount // 8)
-            time.sleep(0.3)
+            time.sleep(1)
             os._exit(0)
     for _ in range(8):
         os.wait()
@@ -95,6 +95,7 @@ def processes(amount):
         except OSError:
             print(i)
             sys.exit(3)
+    time.sleep(0.5)
 
 
 def spin(amount):
