@@ -24,6 +24,7 @@ enum {
 	REMOVE_TRIES = 20, /* the last of the dead leave a moment after init is reaped */
 	REMOVE_WAIT_MS = 5,
 	NAMES_MAX = 16,
+	START_WORD = 20, /* after the name: the 22nd of all */
 	CPU_PERIOD_US = 100000, /* the kernel's own default */
 };
 
@@ -153,16 +154,14 @@ bool cgroup_find(unsigned wanted, struct cgroup_base *base)
 static unsigned long long start_of(pid_t pid)
 {
 	char path[64], text[1024];
-	unsigned long long start = 0;
-	const char *after;
+	const char *word;
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	if (!read_at(AT_FDCWD, path, text, sizeof text))
 		return 0;
-	after = strrchr(text, ')'); /* the name may hold anything */
-	if (!after ||
-	    sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) != 1)
-		return 0;
-	return start;
+	word = strrchr(text, ')'); /* the name may hold anything */
+	for (int i = 0; word && i < START_WORD; i++)
+		word = strchr(word + 1, ' ');
+	return word ? strtoull(word, NULL, 10) : 0;
 }
 
 /* Numbers mean something in their pid namespace only, and several may share a base. */
@@ -187,14 +186,28 @@ static int make_named(struct cgroup *group)
 	return -1;
 }
 
+/* "berm-PID-START-NAMESPACE-NUMBER" */
+static bool parse_name(const char *name, unsigned long long numbers[4])
+{
+	if (strncmp(name, "berm", 4) != 0)
+		return false;
+	name += 4;
+	for (int i = 0; i < 4; i++) {
+		char *end;
+		if (name[0] != '-' || name[1] < '0' || name[1] > '9')
+			return false;
+		numbers[i] = strtoull(name + 1, &end, 10);
+		name = end;
+	}
+	return *name == '\0';
+}
+
 static bool is_abandoned(const char *name)
 {
-	unsigned long long start, space;
-	int pid, number, length = 0;
-	if (sscanf(name, "berm-%d-%llu-%llu-%d%n", &pid, &start, &space, &number, &length) != 4 || name[length] != '\0' ||
-	    pid <= 0)
+	unsigned long long numbers[4];
+	if (!parse_name(name, numbers) || numbers[0] == 0 || numbers[0] > INT_MAX)
 		return false;
-	return space == own_namespace() && start_of(pid) != start;
+	return numbers[2] == own_namespace() && start_of((pid_t)numbers[0]) != numbers[1];
 }
 
 /* A group with a living process in it is not removed by this: the kernel refuses. */

@@ -29,9 +29,14 @@ static int64_t now_ms(void)
 static uint64_t anonymous_bound(const struct watch_list *list, pid_t pid)
 {
 	char text[256];
+	char *rest;
 	unsigned long long resident, shared;
-	if (watch_read(list, pid, "statm", text, sizeof text) <= 0 || sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 ||
-	    resident < shared)
+	if (watch_read(list, pid, "statm", text, sizeof text) <= 0)
+		return 0;
+	rest = strchr(text, ' '); /* after the size of the address space */
+	resident = rest ? strtoull(rest, &rest, 10) : 0;
+	shared = rest ? strtoull(rest, NULL, 10) : 0;
+	if (resident < shared)
 		return 0;
 	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -48,11 +48,10 @@ static pid_t parent_of(const struct watch_list *list, pid_t pid)
 {
 	char text[512];
 	const char *after;
-	int parent = 0;
 	if (watch_read(list, pid, "stat", text, sizeof text) <= 0)
 		return 0;
-	after = strrchr(text, ')');
-	return after && sscanf(after + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+	after = strrchr(text, ')'); /* ") S PARENT" */
+	return after && strlen(after) > 4 ? (pid_t)strtol(after + 4, NULL, 10) : 0;
 }
 
 static int add_pair(struct pairs *pairs, pid_t pid, pid_t parent)
