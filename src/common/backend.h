@@ -35,9 +35,12 @@ struct run_result {
 	struct error ended; /* set when berm ended the run or could not start the command: a sentence for stderr */
 	bool is_git_refused; /* git inside says that it could not write the configuration of a repository, which is locked */
 	struct egress_reports *refused; /* connections that the policy does not allow; NULL if nobody judged any */
+	bool is_refused_by_host; /* with -1: the host does not allow what the plan's tier is made of; a lower one may do */
 	struct error note; /* something the user should know about the run; the run was not affected */
 };
 
+/* The best tier that this machine allows for this plan, found by trying it in a throwaway child; `why` says why it is not the full one. */
+enum tier backend_tier(const struct plan *plan, struct error *why);
 /* Fills a state for every guarantee, for this plan on this machine, after trying the mechanisms in a throwaway child. Never fails:
  * what cannot be probed is missing. */
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
@@ -61,8 +64,11 @@ void backend_examine(const struct plan *plan, const char *state_directory, struc
 		     struct machine *machine);
 /* `doctor --install-apparmor`: what the administrator has to do so that berm works, done. *done is a sentence. */
 int backend_install_profile(struct arena *arena, const char **done, struct error *err);
-/* The same table without the trial, for a run: there every mechanism is used for real, and one that fails refuses the run. */
+/* The same table without the trial, for a run: there every mechanism is used for real, and one that fails refuses the run. In the
+ * tier landlock what a scan has found counts too. */
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
+/* Adds the cause and the fix to what a run was refused with by the host. Takes time: for failures only. */
+void backend_explain(struct error *err);
 /* What depends on the plan alone and takes time to make, as bytes that may be stored with it. In the plan's arena. */
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err);
 /* Enforces the plan, runs, waits. -1 with err if nothing ran. */

@@ -165,7 +165,7 @@ static int check(struct session *session, enum question question, char *const *a
 	struct error err = { 0 };
 	bool is_allowed = true;
 
-	if (session_open(session, &err) < 0)
+	if (session_open_here(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	/* Hard links and targets of symlinks are denied by what they are, not by name: only a scan knows them. */
 	if (question <= QUESTION_EXEC && plan_scan(&session->plan, &err) < 0)

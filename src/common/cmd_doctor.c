@@ -126,9 +126,22 @@ static int make_world(struct doctor *doctor, struct error *err)
 	return 0;
 }
 
+/* The plan for the tier that this machine allows, searched: what the project holds decides in the lower one. */
+static int make_plan_here(struct doctor *doctor, struct error *err)
+{
+	struct error ignored = { 0 };
+	if (make_plan(doctor, err) < 0)
+		return -1;
+	if (backend_tier(&doctor->plan, &ignored) == TIER_FULL)
+		return 0;
+	doctor->context.tier = TIER_LANDLOCK;
+	doctor->policy = (struct policy){ 0 };
+	return make_plan(doctor, err) < 0 ? -1 : plan_scan(&doctor->plan, err);
+}
+
 static int examine(struct doctor *doctor, struct error *err)
 {
-	if (make_world(doctor, err) < 0 || make_plan(doctor, err) < 0)
+	if (make_world(doctor, err) < 0 || make_plan_here(doctor, err) < 0)
 		return -1;
 	backend_examine(&doctor->plan, doctor->state_directory, doctor->states, &doctor->machine);
 	doctor_try(&doctor->plan, &doctor->scratch, &doctor->world, &doctor->result);

@@ -55,7 +55,7 @@ static int show(struct session *session)
 	struct text out = { 0 };
 	struct error err = { 0 };
 
-	if (session_open(session, &err) < 0)
+	if (session_open_here(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	if (plan_scan(&session->plan, &err) < 0 || (is_here && plan_note_outside_links(&session->plan, &err) < 0))
 		return report_error(&err);

@@ -29,15 +29,18 @@ static int print_help(void)
 	return 0;
 }
 
-/* A weaker run is only ever explicit, and said every time. */
-static void say_weaker(const struct plan *plan, const struct guarantee_state *states)
+/* A weaker run is only ever explicit, and said every time. `said` has what an attempt in a higher tier told already. */
+static void say_weaker(const struct plan *plan, const struct guarantee_state *states, const char *said[GUARANTEE_COUNT])
 {
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
 		enum guarantee guarantee = (enum guarantee)i;
-		if (!plan->accepted_weaker[i] || !guarantee_falls_short(plan->required[i], states[i].level))
+		const char *reason = states[i].reason ? states[i].reason : "no reason given";
+		if (!plan->accepted_weaker[i] || !guarantee_falls_short(plan->required[i], states[i].level) ||
+		    (said[i] && strcmp(said[i], reason) == 0))
 			continue;
 		fprintf(stderr, "berm: weaker, as accepted: %s is %s (%s)\n", guarantee_table[i].name,
-			level_name(guarantee, states[i].level), states[i].reason ? states[i].reason : "no reason given");
+			level_name(guarantee, states[i].level), text_visible(plan->arena, reason));
+		said[i] = reason;
 	}
 }
 
@@ -82,17 +85,76 @@ static int open_plan(struct session *session, struct run_request *request, struc
 	return 0;
 }
 
-/* What is hidden is looked for and then mounted over; where something moved in between, both are done again. */
-static int scan_and_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+/* The refusal rule, before anything runs. */
+static int judge(const struct plan *plan, const char *said[GUARANTEE_COUNT], struct error *err)
 {
+	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
+	backend_expect(plan, states);
+	if (guarantee_judge(plan->required, plan->accepted_weaker, states, err) < 0)
+		return -1;
+	say_weaker(plan, states, said);
+	return 0;
+}
+
+/* What is hidden is looked for and then mounted over; where something moved in between, both are done again. Without mounts what was
+ * found decides whether there may be a run at all. */
+static int scan_and_run(struct plan *plan, const struct run_request *request, const char *said[GUARANTEE_COUNT],
+			struct run_result *result, struct error *err)
+{
+	bool is_judged_by_finds = plan->context.tier == TIER_LANDLOCK;
+	if (!is_judged_by_finds && judge(plan, said, err) < 0)
+		return -1;
 	for (int attempt = 1;; attempt++) {
-		if (plan_scan(plan, err) < 0)
+		if (plan_scan(plan, err) < 0 || (is_judged_by_finds && judge(plan, said, err) < 0))
 			return -1;
 		if (backend_run(plan, request, result, err) == 0)
 			return 0;
 		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
 			return -1;
 	}
+}
+
+/* Where nothing may be widened the command must also not find itself in another directory than its caller's. */
+static int refuse_moving(const struct session *session, struct error *err)
+{
+	if (!session->is_narrowing || session->plan.context.working_directory)
+		return 0;
+	error_set(err, "the policy hides the current directory");
+	return error_hint(err, "berm plan says what is visible");
+}
+
+/* Whoever made the session looks at the plan before anything runs. */
+static int show_plan(struct session *session, struct error *err)
+{
+	if (refuse_moving(session, err) < 0)
+		return -1;
+	return session->opened ? session->opened(session, err) : 0;
+}
+
+/* The full tier first, without asking beforehand whether it can be had: where the host refuses it nothing has run yet. */
+static int run_in_some_tier(struct session *session, struct run_request *request, struct run_result *result, struct error *err)
+{
+	const char *said[GUARANTEE_COUNT] = { 0 };
+	struct error why;
+
+	if (open_plan(session, request, err) < 0 || show_plan(session, err) < 0)
+		return -1;
+	if (scan_and_run(&session->plan, request, said, result, err) == 0)
+		return 0;
+	if (!result->is_refused_by_host)
+		return -1;
+	why = *err;
+	session_restart(session, TIER_LANDLOCK);
+	*request = (struct run_request){ .argv = request->argv,
+					 .pass_fds = request->pass_fds,
+					 .pass_fd_count = request->pass_fd_count };
+	*result = (struct run_result){ 0 };
+	if (open_plan(session, request, err) < 0 || show_plan(session, err) < 0)
+		return -1;
+	if (scan_and_run(&session->plan, request, said, result, err) == 0)
+		return 0;
+	backend_explain(&why);
+	return error_hint(err, "in the tier without namespaces, because: %s\n%s", why.message, why.hint);
 }
 
 /* bash ends a script at Ctrl-C only if the program it waited for died of SIGINT: an exit status of 130 says that the program dealt
@@ -118,18 +180,20 @@ static void say_git_refused(void)
 	report_error(&err);
 }
 
-/* Where nothing may be widened the command must also not find itself in another directory than its caller's. */
-static int refuse_moving(const struct session *session, struct error *err)
+static int dry_run(struct session *session)
 {
-	if (!session->is_narrowing || session->plan.context.working_directory)
-		return 0;
-	error_set(err, "the policy hides the current directory");
-	return error_hint(err, "berm plan says what is visible");
+	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
+	struct error err = { 0 };
+	if (session_open_here(session, &err) < 0)
+		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
+	if (show_plan(session, &err) < 0 || plan_scan(&session->plan, &err) < 0)
+		return report_error(&err);
+	backend_probe(&session->plan, states);
+	return print_plan(session, states);
 }
 
 int run_command(struct session *session, char *const *command)
 {
-	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	struct error err = { 0 };
 	struct run_result result = { 0 };
 	struct run_request request = {
@@ -141,22 +205,10 @@ int run_command(struct session *session, char *const *command)
 	if (descriptors_close_others(request.pass_fds, request.pass_fd_count, &err) < 0 ||
 	    descriptors_refuse_directories(request.pass_fds, request.pass_fd_count, &err) < 0)
 		return report_error(&err);
-	if (open_plan(session, &request, &err) < 0)
+	if (session->options.is_dry_run)
+		return dry_run(session);
+	if (run_in_some_tier(session, &request, &result, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	if (refuse_moving(session, &err) < 0 || (session->opened && session->opened(session, &err) < 0))
-		return report_error(&err);
-	if (session->options.is_dry_run) {
-		if (plan_scan(&session->plan, &err) < 0)
-			return report_error(&err);
-		backend_probe(&session->plan, states);
-		return print_plan(session, states);
-	}
-	backend_expect(&session->plan, states);
-	if (guarantee_judge(session->plan.required, session->plan.accepted_weaker, states, &err) < 0)
-		return report_error(&err);
-	say_weaker(&session->plan, states);
-	if (scan_and_run(&session->plan, &request, &result, &err) < 0)
-		return report_error(&err);
 	if (result.refused)
 		say_refused(result.refused, session->options.is_verbose);
 	if (error_is_set(&result.note))

@@ -26,6 +26,8 @@ struct system_directory {
 	bool is_whole; /* everything below as well */
 };
 
+const char *const tier_names[] = { [TIER_FULL] = "full", [TIER_LANDLOCK] = "landlock" };
+
 static const struct system_directory system_directories[] = {
 	{ "/", false },
 	{ "/bin", true },

@@ -12,6 +12,11 @@
 
 enum operating_system { OS_LINUX, OS_MACOS };
 
+/* What the wall is made of. Full: namespaces, mounts, Landlock, seccomp. Landlock: only the last two, on hosts that refuse user
+ * namespaces; the plan's paths are the host's own there, and home and tmp are named instead of mounted. */
+enum tier { TIER_FULL, TIER_LANDLOCK };
+extern const char *const tier_names[];
+
 struct context {
 	enum operating_system os;
 	uid_t uid;
@@ -19,6 +24,7 @@ struct context {
 	/* Shims, berm-sh and git hooks: what starts them may be the project's own files (a Makefile's exports), so that no variable may
 	 * widen the plan. For making a plan only; a stored one does not carry it. */
 	bool is_narrowing;
+	enum tier tier;
 	const char *user; /* login name */
 	const char *home; /* canonical, from the password database: $HOME can be set by an agent */
 	const char *project; /* canonical */
@@ -50,7 +56,7 @@ const char *context_find_project(struct arena *arena, const struct context *cont
 const char *context_system_directory(const char *path);
 /* context_file.c: a description in the YAML subset of the policy, for --context=FILE and tests:
  *   os: macos            user: ann        uid: 501      home: /Users/ann    project: /Users/ann/src/app
- *   cwd: /Users/ann/src/app
+ *   cwd: /Users/ann/src/app          tier: landlock (Linux only; full if it is not said)
  *   environment: {LANG: C}
  *   files: [/usr/, /etc/hosts, "/etc/resolv.conf -> ../run/resolv.conf", /Users/ann/src/app/.env]   # trailing slash: directory
  * Parents of listed files exist as directories. A file that needs more is a mapping:

@@ -331,6 +331,10 @@ static void read_key(struct reader *reader, const struct node *key)
 		if (strcmp(text, "linux") != 0 && strcmp(text, "macos") != 0)
 			complain(reader, value, "linux or macos is expected here");
 		context->os = strcmp(text, "macos") == 0 ? OS_MACOS : OS_LINUX;
+	} else if (strcmp(key->text, "tier") == 0) {
+		if (strcmp(text, tier_names[TIER_FULL]) != 0 && strcmp(text, tier_names[TIER_LANDLOCK]) != 0)
+			complain(reader, value, "full or landlock is expected here");
+		context->tier = strcmp(text, tier_names[TIER_LANDLOCK]) == 0 ? TIER_LANDLOCK : TIER_FULL;
 	} else if (strcmp(key->text, "user") == 0) {
 		context->user = text;
 	} else if (strcmp(key->text, "uid") == 0) {

@@ -5,6 +5,7 @@
 #ifdef __linux__
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/bpf.h>
 #include <linux/keyctl.h>
 #include <linux/perf_event.h>
@@ -105,9 +106,16 @@ int attempt_privileges(const struct doctor_world *world)
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 ? ATTEMPT_REACHED : EPERM;
 }
 
+/* One that it has, or one that a program could give it: the bounding set says so only as long as no_new_privs does not. */
 int attempt_capabilities(const struct doctor_world *world)
 {
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	(void)world;
+	if (syscall(SYS_capget, &header, sets) < 0 || sets[0].permitted || sets[1].permitted)
+		return ATTEMPT_REACHED;
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		return EPERM;
 	for (unsigned long capability = 0; capability < 64; capability++)
 		if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 1)
 			return ATTEMPT_REACHED;

@@ -241,15 +241,15 @@ static const char *safe_shell(struct plan *plan)
 	return passed->value;
 }
 
-/* Linux mounts the private home and /tmp at their usual places; macOS can only point there. */
+/* Mounts put the private home and /tmp at their usual places; without them berm can only point there. */
 static void put_own(struct plan *plan)
 {
 	const struct context *context = &plan->context;
-	bool is_macos = context->os == OS_MACOS;
-	const char *home = is_macos && plan->home != HOME_HOST ? plan->state.home : context->home;
+	bool has_mounts = plan_has_mounts(plan);
+	const char *home = !has_mounts && plan->home != HOME_HOST ? plan->state.home : context->home;
 
 	put(plan, "HOME", home, NULL);
-	put(plan, "TMPDIR", is_macos ? plan->state.tmp : "/tmp", NULL);
+	put(plan, "TMPDIR", has_mounts ? "/tmp" : plan->state.tmp, NULL);
 	put(plan, "XDG_CONFIG_HOME", path_join(plan->arena, home, ".config"), NULL);
 	put(plan, "XDG_CACHE_HOME", path_join(plan->arena, home, ".cache"), NULL);
 	put(plan, "XDG_DATA_HOME", path_join(plan->arena, home, ".local/share"), NULL);
@@ -260,8 +260,8 @@ static void put_own(struct plan *plan)
 	put(plan, "PATH", safe_path(plan), NULL);
 	put(plan, "PWD", context->working_directory ? context->working_directory : context->project, NULL);
 	put(plan, "BERM", "1", NULL);
-	if (!is_macos)
-		put(plan, "BERM_SUMMARY", PLAN_SUMMARY, NULL);
+	if (context->os == OS_LINUX)
+		put(plan, "BERM_SUMMARY", path_join(plan->arena, plan->state.documents, DOCUMENT_SUMMARY), NULL);
 }
 
 static int compare_variables(const void *left, const void *right)

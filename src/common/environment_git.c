@@ -22,11 +22,11 @@ void environment_add_git(struct plan *plan)
 	/* A policy that passes or sets these itself knows what it does. */
 	if (environment_has(plan, "GIT_CONFIG_COUNT"))
 		return;
-	add(&entries, "core.excludesFile", PLAN_GIT_EXCLUDES);
+	add(&entries, "core.excludesFile", path_join(plan->arena, plan->state.documents, DOCUMENT_GIT_EXCLUDES));
 	/* A mask has the size and the time of what it hides, not its inode: so that a tracked file that is hidden counts as unchanged. */
 	add(&entries, "core.checkStat", "minimal");
 	environment_put(plan, "GIT_CONFIG_COUNT", arena_printf(plan->arena, "%zu", entries.count));
 	/* The weakest place there is: what the repository or the private home says of the user is stronger, as it is on the host. */
 	if (plan->home != HOME_HOST || plan->context.os == OS_LINUX)
-		environment_put(plan, "GIT_CONFIG_SYSTEM", PLAN_GIT_CONFIG);
+		environment_put(plan, "GIT_CONFIG_SYSTEM", path_join(plan->arena, plan->state.documents, DOCUMENT_GIT_CONFIG));
 }

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum { ERROR_MESSAGE_MAX = 1024, ERROR_HINT_MAX = 512 };
+enum { ERROR_MESSAGE_MAX = 1024, ERROR_HINT_MAX = 1024 };
 
 struct error {
 	int number; /* errno, 0 if the failure is not a system call's */

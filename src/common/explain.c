@@ -271,6 +271,33 @@ static struct verdict check_device(const struct plan *plan, enum access access, 
 	return access == ACCESS_EXECUTE ? no(rule, "a device cannot be executed") : yes(rule, "a device that the command has");
 }
 
+/* Without mounts the private directories are used where they lie, below the state that is denied otherwise. */
+static bool check_own_place(const struct plan *plan, enum access access, const char *path, struct verdict *verdict)
+{
+	if (plan->context.os != OS_LINUX || plan_has_mounts(plan))
+		return false;
+	if (plan->home == HOME_PRIVATE && path_is_within(path, plan->state.home))
+		*verdict = yes(setting_rule(&plan->home_setting, &rule_private_home), "the command's own home");
+	else if (plan->tmp == TMP_PRIVATE && path_is_within(path, plan->state.tmp))
+		*verdict = yes(setting_rule(&plan->tmp_setting, &rule_private_tmp), "the command's own temporary files");
+	else if (path_is_within(path, plan->state.documents) && access != ACCESS_WRITE)
+		*verdict = yes(&rule_state, "texts that berm made for the command");
+	else
+		return false;
+	return true;
+}
+
+/* Landlock grants whole hierarchies: what is denied or protected in a writable one is neither, if the user accepts that. (Who does not
+ * accept it is refused the run.) */
+static bool is_given_up(const struct plan *plan, enum guarantee guarantee, const char *path)
+{
+	const struct plan_grant *grant;
+	if (plan->context.tier != TIER_LANDLOCK || !plan->accepted_weaker[guarantee])
+		return false;
+	grant = plan_grant_for(plan, path);
+	return grant && grant->kind == GRANT_WRITE;
+}
+
 /* What no grant contains: places that the command has of its own, and the rest. */
 static struct verdict check_elsewhere(const struct plan *plan, enum access access, const char *path)
 {
@@ -282,6 +309,8 @@ static struct verdict check_elsewhere(const struct plan *plan, enum access acces
 	if (plan_is_within(plan, path, "/dev"))
 		return check_device(plan, access, path);
 	if (plan->context.os == OS_LINUX && path_is_within(path, "/proc")) {
+		if (access == ACCESS_READ && plan->context.tier == TIER_LANDLOCK)
+			return yes(&rule_own_proc, "the command sees the host's /proc in this tier");
 		if (access == ACCESS_READ)
 			return yes(&rule_own_proc, "the command sees a /proc of its own, with its own processes");
 		return no(&rule_own_proc, "the command's own /proc is for reading");
@@ -325,11 +354,17 @@ struct verdict plan_check_path(const struct plan *plan, enum access access, cons
 {
 	const struct plan_grant *grant;
 	const struct rule *rule;
+	struct verdict own;
 
 	if (strlen(path) >= PATH_BYTES)
 		return no(NULL, "the path is too long");
 	if (plan_is_own_place(plan, path))
 		return yes(setting_rule(&plan->home_setting, &rule_private_home), "the command's own home or /tmp");
+	if (check_own_place(plan, access, path, &own))
+		return own;
+	if (((rule = matched_by(plan, &plan->masked, path)) || (rule = plan_denied_by(plan, path, is_directory))) &&
+	    is_given_up(plan, GUARANTEE_SECRETS, path))
+		return yes(rule, "denied, but not hidden in this tier: `secrets` is accepted weaker");
 	if ((rule = matched_by(plan, &plan->masked, path)))
 		return no(rule, "denied");
 	rule = plan_denied_by(plan, path, is_directory);
@@ -347,6 +382,8 @@ struct verdict plan_check_path(const struct plan *plan, enum access access, cons
 	if (!grant)
 		return check_elsewhere(plan, access, path);
 	if (access == ACCESS_WRITE && (rule = locking_rule(plan, path, is_directory))) {
+		if (is_given_up(plan, GUARANTEE_PLANTING, path))
+			return yes(rule, "protected, but not held in this tier: `planting` is accepted weaker");
 		if (grant->kind != GRANT_WRITE || holds_now(plan, path, locking_rule))
 			return no(rule, "protected: readable, never changed or created");
 		return yes(rule, "protected, but not there: at the level `launch` it can still be created");

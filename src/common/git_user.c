@@ -117,7 +117,8 @@ static void mirror_include(struct mirror *mirror, const char *path, const char *
 	if (own.length == 0)
 		return; /* absent, or nothing in it about who commits */
 	document = arena_push(mirror->plan->arena, files);
-	document->path = arena_printf(mirror->plan->arena, "%s.%zu", PLAN_GIT_CONFIG, files->count);
+	document->path = arena_printf(mirror->plan->arena, "%s/%s.%zu", mirror->plan->state.documents, DOCUMENT_GIT_CONFIG,
+				      files->count);
 	document->text = arena_copy(mirror->plan->arena, own.data);
 	text_free(&own);
 	text_add(out, only_if ? "[includeIf " : "[include");

@@ -117,8 +117,8 @@ int plan_resolve(struct arena *arena, const struct policy *policy, const struct 
 	build_sockets(&builder);
 	build_devices(&builder);
 	build_named(&builder);
-	build_working_directory(&builder);
 	build_state(&builder);
+	build_working_directory(&builder);
 	build_environment(&builder);
 	build_git_user(&builder);
 	build_summary(&builder);

@@ -113,8 +113,6 @@ struct plan_git_user {
 };
 
 #define PLAN_DOCUMENTS "/run/berm"
-#define PLAN_GIT_EXCLUDES PLAN_DOCUMENTS "/git-excludes"
-#define PLAN_GIT_CONFIG PLAN_DOCUMENTS "/gitconfig"
 #define PLAN_GIT_EVENTS PLAN_DOCUMENTS "/git-events" /* a socket, where plan_locks_git_config */
 #define PLAN_SUMMARY PLAN_DOCUMENTS "/summary"
 
@@ -124,6 +122,7 @@ struct plan_state {
 	const char *directory; /* <state>/projects/<key>/<class> */
 	const char *home; /* directory/home */
 	const char *tmp; /* directory/tmp */
+	const char *documents; /* where the plan's documents are seen: PLAN_DOCUMENTS, or directory/documents without mounts */
 	const char *project_key; /* readable name plus hash of the canonical path */
 	const char *grant_class; /* "offline", or a hash of network and socket grants */
 };
@@ -246,6 +245,8 @@ void plan_add_variable(struct plan *plan, const char *name, const char *value);
 /* environment_proxy.c: the port inside that the proxy gets (the next one is its port without a password), and a variable's value with that port and the run's secret in it. */
 uint16_t plan_proxy_port(const struct plan *plan);
 const char *environment_fill_proxy(struct arena *arena, const char *value, uint16_t port, const char *secret);
+/* Can this plan show things at other places than the host's? */
+bool plan_has_mounts(const struct plan *plan);
 
 /* plan_state.c: the name of a project's directory in the state directory. */
 const char *plan_project_key(struct arena *arena, const char *project);

@@ -24,8 +24,8 @@ struct followed_link {
 
 /* Rules that no policy file holds; their layer is the floor. */
 extern const struct rule rule_state, rule_config, rule_policy_file, rule_git_worktree, rule_git_pointer, rule_root_only,
-	rule_unsearchable, rule_host_socket, rule_executable, rule_basic_devices, rule_own_proc, rule_platform, rule_network_files,
-	rule_own_variable, rule_private_home, rule_private_tmp, rule_no_network;
+	rule_unsearchable, rule_host_socket, rule_executable, rule_basic_devices, rule_own_proc, rule_platform,
+	rule_network_files, rule_own_variable, rule_private_home, rule_private_tmp, rule_no_network;
 
 /* An error in the policy at the rule's place. `hint` may be NULL. */
 void build_error(struct builder *builder, const struct rule *rule, const char *hint, const char *format, ...)
@@ -95,7 +95,10 @@ void environment_add_git(struct plan *plan);
 void environment_add_proxy(struct plan *plan);
 /* git_user.c: fills plan->git_user. */
 void build_git_user(struct builder *builder);
-/* plan_documents.c: after the scan. */
+/* plan_documents.c: after the scan. The names of the documents in plan->state.documents. */
+#define DOCUMENT_GIT_EXCLUDES "git-excludes"
+#define DOCUMENT_GIT_CONFIG "gitconfig"
+#define DOCUMENT_SUMMARY "summary"
 void plan_add_documents(struct plan *plan);
 /* plan_summary.c */
 void build_summary(struct builder *builder);

@@ -292,6 +292,7 @@ static void state(struct codec *codec, struct plan_state *value)
 	required_string(codec, &value->directory);
 	required_string(codec, &value->home);
 	required_string(codec, &value->tmp);
+	required_string(codec, &value->documents);
 	required_string(codec, &value->project_key);
 	required_string(codec, &value->grant_class);
 }
@@ -301,6 +302,7 @@ static void context(struct codec *codec, struct context *value)
 {
 	bytes(codec, &value->uid, sizeof value->uid);
 	bytes(codec, &value->gid, sizeof value->gid);
+	value->tier = (enum tier)choice(codec, value->tier, TIER_LANDLOCK);
 	required_string(codec, &value->user);
 	required_string(codec, &value->home);
 	required_string(codec, &value->project);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small texts that berm puts into the view for programs inside, below /run/berm. Nothing of them comes from denied files but their
+/* Small texts that berm puts into the view for programs inside, below /run/berm (without mounts: in a directory
+ * of the state that is readable inside). Nothing of them comes from denied files but their
  * names and places, which the project's directories show anyway. */
 #include "common/plan_build.h"
 
@@ -66,10 +67,11 @@ static void add_match(const struct plan *plan, struct around *around, struct tex
 		add_ignored(out, path + strlen(around->items[i]) + 1);
 }
 
-static void add_document(struct plan *plan, const char *path, struct text *out)
+static void add_document(struct plan *plan, const char *name, struct text *out)
 {
 	struct plan_document *document = arena_push(plan->arena, &plan->documents);
-	*document = (struct plan_document){ .path = path, .text = arena_copy(plan->arena, out->data) };
+	*document = (struct plan_document){ .path = path_join(plan->arena, plan->state.documents, name),
+					    .text = arena_copy(plan->arena, out->data) };
 	text_free(out);
 }
 
@@ -85,7 +87,7 @@ static void add_excludes(struct plan *plan)
 	text_add(&out, "# What berm hides in this project; git cannot read it here.\n");
 	for (size_t i = 0; i < plan->masked.count && out.length < EXCLUDES_MAX; i++)
 		add_match(plan, &around, &out, plan->masked.items[i].path);
-	add_document(plan, PLAN_GIT_EXCLUDES, &out);
+	add_document(plan, DOCUMENT_GIT_EXCLUDES, &out);
 }
 
 bool plan_locks_git_config(const struct plan *plan)
@@ -106,9 +108,9 @@ static void add_git_config(struct plan *plan)
 	text_add(&out, "[include]\n\tpath = /etc/gitconfig\n");
 	if (plan->home != HOME_HOST && plan->git_user.config)
 		text_add(&out, "%s", plan->git_user.config);
-	if (plan->context.os == OS_LINUX && plan_locks_git_config(plan))
+	if (plan_has_mounts(plan) && plan_locks_git_config(plan))
 		text_add(&out, "[trace2]\n\tnormalTarget = af_unix:dgram:%s\n\tnormalBrief = true\n", PLAN_GIT_EVENTS);
-	add_document(plan, PLAN_GIT_CONFIG, &out);
+	add_document(plan, DOCUMENT_GIT_CONFIG, &out);
 	for (size_t i = 0; i < plan->git_user.files.count && plan->home != HOME_HOST; i++)
 		*(struct plan_document *)arena_push(plan->arena, &plan->documents) = plan->git_user.files.items[i];
 }
@@ -116,7 +118,9 @@ static void add_git_config(struct plan *plan)
 void plan_add_documents(struct plan *plan)
 {
 	if (plan->summary)
-		*arena_push(plan->arena, &plan->documents) = (struct plan_document){ PLAN_SUMMARY, plan->summary };
+		*arena_push(plan->arena, &plan->documents) =
+			(struct plan_document){ path_join(plan->arena, plan->state.documents, DOCUMENT_SUMMARY),
+						plan->summary };
 	for (size_t i = 0; i < plan->added.count; i++)
 		*arena_push(plan->arena, &plan->documents) = plan->added.items[i];
 	add_excludes(plan);

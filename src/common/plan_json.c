@@ -215,6 +215,7 @@ static void write_context(struct json *json, const struct plan *plan)
 {
 	const struct context *context = &plan->context;
 	json_string(json, "os", context->os == OS_MACOS ? "macos" : "linux");
+	json_string(json, "tier", context->os == OS_LINUX ? tier_names[context->tier] : NULL);
 	json_string(json, "user", context->user);
 	json_number(json, "uid", context->uid);
 	json_string(json, "host_home", context->home);

@@ -160,8 +160,9 @@ static void print_head(struct page *page)
 	put_words(page, shown(page, context->project));
 	end_line(page);
 	start_line(page, INDENT);
-	put_words(page, shown(page, arena_printf(plan->arena, "as %s (uid %lu) on %s", context->user,
-						 (unsigned long)context->uid, context->os == OS_MACOS ? "macOS" : "Linux")));
+	put_words(page, shown(page, arena_printf(plan->arena, "as %s (uid %lu) on %s%s", context->user,
+						 (unsigned long)context->uid, context->os == OS_MACOS ? "macOS" : "Linux",
+						 context->tier == TIER_LANDLOCK ? ", tier landlock: no namespaces" : "")));
 	end_line(page);
 	heading(page, "Policy");
 	start_line(page, INDENT);

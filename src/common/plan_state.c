@@ -81,6 +81,11 @@ static const char *grant_class(const struct plan *plan)
 	return arena_printf(plan->arena, "grants-%s", short_hash(plan->arena, &hash));
 }
 
+bool plan_has_mounts(const struct plan *plan)
+{
+	return plan->context.os == OS_LINUX && plan->context.tier == TIER_FULL;
+}
+
 void build_state(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
@@ -92,4 +97,6 @@ void build_state(struct builder *builder)
 					state->grant_class);
 	state->home = path_join(plan->arena, state->directory, "home");
 	state->tmp = path_join(plan->arena, state->directory, "tmp");
+	state->documents =
+		plan->context.tier == TIER_FULL ? PLAN_DOCUMENTS : path_join(plan->arena, state->directory, "documents");
 }

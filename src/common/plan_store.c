@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-enum { FORMAT = 4, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
+enum { FORMAT = 5, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
 
 static const char magic[8] = { 'b', 'e', 'r', 'm', 'p', 'l', 'a', 'n' };
 
@@ -136,7 +136,7 @@ static void add_variables(struct sha256 *hash)
 		add_string(hash, getenv(policy_path_variables[i]));
 }
 
-void plan_store_key(struct arena *arena, char *const *words, struct plan_key *key)
+void plan_store_key(struct arena *arena, char *const *words, enum tier tier, struct plan_key *key)
 {
 	const char *state_home = getenv("XDG_STATE_HOME");
 	const char *home = find_home(arena), *usual;
@@ -158,6 +158,7 @@ void plan_store_key(struct arena *arena, char *const *words, struct plan_key *ke
 		return;
 	add_number(&hash, getuid());
 	add_number(&hash, getgid());
+	add_number(&hash, tier);
 	add_string(&hash, home);
 	add_string(&hash, directory);
 	add_variables(&hash);

@@ -23,7 +23,7 @@ struct plan_key {
 };
 
 /* `words` are the options of the command line, in order, ending with NULL. */
-void plan_store_key(struct arena *arena, char *const *words, struct plan_key *key);
+void plan_store_key(struct arena *arena, char *const *words, enum tier tier, struct plan_key *key);
 
 struct plan_loaded {
 	const void *blob; /* what backend_prepare made */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/backend.h"
 #include "common/policy_file.h"
 #include "common/trust.h"
 
@@ -36,6 +37,7 @@ static int open_context(struct session *session, struct error *err)
 	if (!options->context_file) {
 		if (context_detect(&session->arena, &request, &session->context, err) < 0)
 			return -1;
+		session->context.tier = session->tier;
 		if (!options->os)
 			return 0;
 		session->context.os = strcmp(options->os, "macos") == 0 ? OS_MACOS : OS_LINUX;
@@ -217,7 +219,7 @@ bool session_restore(struct session *session)
 {
 	if (!session->words)
 		return false;
-	plan_store_key(&session->arena, session->words, &session->key);
+	plan_store_key(&session->arena, session->words, session->tier, &session->key);
 	if (!plan_store_load(&session->arena, &session->key, &session->plan, &session->loaded))
 		return false;
 	session->context = session->plan.context;
@@ -251,6 +253,38 @@ int session_open(struct session *session, struct error *err)
 		return -1;
 	stop_recording(session);
 	return 0;
+}
+
+int session_open_here(struct session *session, struct error *err)
+{
+	struct error why = { 0 };
+	struct plan_note *note;
+
+	if (session_open(session, err) < 0)
+		return -1;
+	if (session->options.os || session->options.context_file || backend_tier(&session->plan, &why) == TIER_FULL)
+		return 0;
+	session_restart(session, TIER_LANDLOCK);
+	if (session_open(session, err) < 0)
+		return -1;
+	note = arena_push(&session->arena, &session->plan.notes);
+	*note = (struct plan_note){ .kind = NOTE_OTHER,
+				    .text = arena_printf(&session->arena, "tier landlock, because this host refuses more: %s",
+							 why.message) };
+	return 0;
+}
+
+void session_restart(struct session *session, enum tier tier)
+{
+	*session = (struct session){ .arena = session->arena,
+				     .options = session->options,
+				     .words = session->words,
+				     .ignores_trust = session->ignores_trust,
+				     .is_narrowing = session->is_narrowing,
+				     .piece = session->piece,
+				     .opened = session->opened,
+				     .self = session->self,
+				     .tier = tier };
 }
 
 void session_close(struct session *session)

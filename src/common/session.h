@@ -39,6 +39,7 @@ struct session {
 	/* Called when the plan is there and before anything runs, with `self`; -1 with err refuses the run. May be NULL. */
 	int (*opened)(struct session *session, struct error *err);
 	void *self;
+	enum tier tier; /* the plan is made for this one */
 	bool ignores_trust; /* `berm trust` asks what the file would open, whatever is recorded */
 };
 
@@ -53,8 +54,12 @@ bool session_restore(struct session *session);
 void session_keep(struct session *session, const void *blob, size_t blob_size);
 /* Options already parsed into session->options. -1: either err is set, or session->diagnostics has entries. Does not scan. */
 int session_open(struct session *session, struct error *err);
+/* The same for the tier that this machine allows, which the plan's notes explain. */
+int session_open_here(struct session *session, struct error *err);
 /* The first half of it: the context and the policy, no plan. */
 int session_load(struct session *session, struct error *err);
+/* Everything anew, with the same options, for another tier. */
+void session_restart(struct session *session, enum tier tier);
 void session_close(struct session *session);
 
 #endif

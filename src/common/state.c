@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -208,11 +209,41 @@ static int place(int class, const char *path, mode_t mode, struct state_place *r
 	return 0;
 }
 
+/* Whole or not at all: another run of the project may be reading it. */
+static int write_document(int directory, const struct plan_document *document, struct error *err)
+{
+	char temporary[32];
+	size_t length = strlen(document->text);
+	autoclose int fd = -1;
+
+	snprintf(temporary, sizeof temporary, ".new-%ld", (long)getpid());
+	unlinkat(directory, temporary, 0);
+	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && write(fd, document->text, length) == (ssize_t)length &&
+	    renameat(directory, temporary, directory, path_base_name(document->path)) == 0)
+		return 0;
+	error_errno(err, errno, "cannot write %s", document->path);
+	unlinkat(directory, temporary, 0);
+	return error_hint(err, "berm keeps its state there; a sandbox around berm has to let it write that directory");
+}
+
+/* Where nothing can be mounted, the plan's documents lie in the state. */
+static int write_documents(int class, const struct plan *plan, struct error *err)
+{
+	autoclose int directory = state_enter(class, path_base_name(plan->state.documents), plan->state.documents, true, err);
+	if (directory < 0)
+		return -1;
+	for (size_t i = 0; i < plan->documents.count; i++)
+		if (write_document(directory, &plan->documents.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 int state_prepare(const struct plan *plan, struct state *state, struct error *err)
 {
 	autoclose int class = -1;
 	*state = (struct state){ .lock = -1 };
-	if (plan->home != HOME_PRIVATE && plan->tmp != TMP_PRIVATE)
+	if (plan->home != HOME_PRIVATE && plan->tmp != TMP_PRIVATE && plan_has_mounts(plan))
 		return 0;
 	class = open_class(plan, err);
 	if (class < 0)
@@ -220,6 +251,8 @@ int state_prepare(const struct plan *plan, struct state *state, struct error *er
 	if (plan->home == HOME_PRIVATE && place(class, plan->state.home, PRIVATE_MODE, &state->home, err) < 0)
 		return -1;
 	if (plan->tmp == TMP_PRIVATE && place(class, plan->state.tmp, TMP_MODE, &state->tmp, err) < 0)
+		return -1;
+	if (!plan_has_mounts(plan) && write_documents(class, plan, err) < 0)
 		return -1;
 	state->lock = steal_fd(&class);
 	return 0;

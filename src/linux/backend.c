@@ -18,19 +18,33 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "linux/alone.h"
 #include "linux/channel.h"
 #include "linux/landlock.h"
 #include "linux/launch.h"
+#include "linux/metadata.h"
 #include "linux/probe_causes.h"
 #include "linux/terminal.h"
 
+static int make_filter(const struct plan *plan, bool has_listener, struct filter_program *program, struct error *err)
+{
+	bool is_alone = plan->context.tier == TIER_LANDLOCK;
+	struct filter_options options = {
+		.architecture = filter_native(),
+		.has_nesting = plan->has_nesting && !is_alone, /* nothing else would stand in the way then */
+		.has_fixed_cpus = plan->limits[LIMIT_CPUS].is_set,
+		.is_alone = is_alone,
+		.has_internet = plan->network.mode == NETWORK_ALL,
+		.has_unix = plan->sockets.count > 0,
+		.has_metadata_notify = is_alone && has_listener,
+	};
+	return filter_build(plan->arena, &options, program, err);
+}
+
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err)
 {
-	struct filter_options options = { .architecture = filter_native(),
-					  .has_nesting = plan->has_nesting,
-					  .has_fixed_cpus = plan->limits[LIMIT_CPUS].is_set };
 	struct filter_program program;
-	if (filter_build(plan->arena, &options, &program, err) < 0)
+	if (make_filter(plan, true, &program, err) < 0)
 		return -1;
 	*prepared = program.instructions;
 	*size = program.count * sizeof *program.instructions;
@@ -76,15 +90,23 @@ static int prepare(struct launch *launch, const struct run_request *request, str
 	const struct plan *plan = launch->plan;
 	const void *prepared = request->prepared;
 	size_t size = request->prepared_size;
+	launch->is_alone = plan->context.tier == TIER_LANDLOCK;
+	if (launch->is_alone && alone_judge(plan, err) < 0)
+		return -1;
 	if (state_prepare(plan, &launch->state, err) < 0)
 		return -1;
 	if (!prepared && backend_prepare(plan, &prepared, &size, err) < 0)
 		return -1;
 	if (take_filter(launch, prepared, size, err) < 0)
 		return -1;
+	/* Without a listener changes of metadata go unjudged, which the guarantee `writes` has told already. */
+	launch->has_listener = launch->is_alone && metadata_can_listen();
+	if (launch->is_alone && !launch->has_listener && make_filter(plan, false, &launch->filter, err) < 0)
+		return -1;
 	command_prepare(plan, request->argv, &launch->command);
 	launch->landlock_abi = landlock_abi();
-	launch->has_egress = egress_is_needed(plan);
+	/* Alone there is no network at all where destinations are named: the guarantee has told so. */
+	launch->has_egress = !launch->is_alone && egress_is_needed(plan);
 	if (launch->has_egress && prepare_egress(launch, err) < 0)
 		return -1;
 	launch->namespaces.has_host_network = plan->network.mode == NETWORK_ALL;
@@ -135,6 +157,7 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 	struct supervision supervision = { .plan = launch->plan,
 					   .signals = signals,
 					   .terminal = terminal,
+					   .is_alone = launch->is_alone,
 					   .has_own_group = launch->has_own_group,
 					   .is_hangup_ignored = launch->signals.is_hangup_ignored,
 					   .watch = &launch->watch,
@@ -150,7 +173,7 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 	}
 	channel = launch->ends[0];
 	watch_start(&launch->watch, launch->plan, &launch->limits);
-	supervision.pid = launch_fork(launch, &pidfd, result, err);
+	supervision.pid = launch->is_alone ? alone_fork(&pidfd, err) : launch_fork(launch, &pidfd, result, err);
 	if (supervision.pid == 0)
 		init_main(launch);
 	close(launch->ends[1]);
@@ -167,6 +190,17 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 	status = supervisor_run(&supervision, result, err);
 	watch_end(&launch->watch);
 	return status;
+}
+
+void backend_explain(struct error *err)
+{
+	cause_explain(err);
+}
+
+/* Namespaces and mounts; the rest is needed in every tier. */
+static bool is_refused_by_host(const struct error *err)
+{
+	return err->stage >= STAGE_NAMESPACES && err->stage <= STAGE_PROC;
 }
 
 /* The helpers outlive the sandbox by what they have to report. */
@@ -204,7 +238,11 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 		explain_not_executed(plan, request->argv[0], result);
 	} else {
 		signals_give_back(&launch.signals); /* a second attempt must find them as the caller left them */
-		cause_explain(err);
+		/* Where there is a second attempt, in a lower tier, the cause is asked for if that fails too. */
+		result->is_refused_by_host =
+			!launch.is_alone && is_refused_by_host(err) && launch.landlock_abi >= LANDLOCK_ABI_USEFUL;
+		if (!result->is_refused_by_host)
+			backend_explain(err);
 	}
 	return status;
 }

@@ -45,17 +45,31 @@ static void cleanup_cap(cap_t *capabilities)
 		cap_free(*capabilities);
 }
 
-int credentials_drop(struct error *err)
+static int drop(struct error *err)
 {
 	__attribute__((cleanup(cleanup_cap))) cap_t none = cap_init();
 	__attribute__((cleanup(cleanup_cap))) cap_t left = NULL;
-	if (!none || close_ways_back() < 0 || cap_set_proc(none) < 0)
+	if (!none || cap_set_proc(none) < 0)
 		return error_errno(err, errno, "cannot drop capabilities");
 	/* Looked at again, because everything inside rests on it. */
 	left = cap_get_proc();
 	if (!left || cap_compare(none, left) != 0)
 		return error_set(err, "capabilities are still there after dropping them");
 	return 0;
+}
+
+int credentials_drop(struct error *err)
+{
+	return close_ways_back() < 0 ? error_errno(err, errno, "cannot drop capabilities") : drop(err);
+}
+
+int credentials_drop_all(struct error *err)
+{
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return error_set(err, "no_new_privs is not set");
+	if (close_ways_back() < 0 && errno != EPERM)
+		return error_errno(err, errno, "cannot drop capabilities");
+	return drop(err);
 }
 
 int credentials_follow_parent(struct error *err)

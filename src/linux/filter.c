@@ -92,9 +92,9 @@ static bpf_place check_entry(struct generator *generator, const struct filter_ru
 	return generator->checks[i].entry;
 }
 
-static bpf_place verdict_entry(struct generator *generator, const struct filter_row *row, enum filter_verdict verdict)
+static bpf_place row_entry(struct generator *generator, const struct filter_row *row, const struct filter_options *options)
 {
-	switch (verdict) {
+	switch (filter_row_verdict(row, options)) {
 	case FILTER_ALLOW:
 		return bpf_return(&generator->writer, SECCOMP_RET_ALLOW);
 	case FILTER_EPERM:
@@ -104,7 +104,7 @@ static bpf_place verdict_entry(struct generator *generator, const struct filter_
 	case FILTER_NOTIFY:
 		return bpf_return(&generator->writer, SECCOMP_RET_USER_NOTIF);
 	case FILTER_CHECK:
-		return check_entry(generator, row->check);
+		return check_entry(generator, filter_row_check(row, options));
 	case FILTER_KILL:
 		break;
 	}
@@ -118,6 +118,22 @@ static void add_range(struct bpf_range *ranges, unsigned *count, uint32_t first,
 	ranges[(*count)++] = (struct bpf_range){ first, target };
 }
 
+static int fill_rows(struct generator *generator, const struct filter_options *options, const struct filter_row *rows,
+		     size_t count, bpf_place *targets, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct filter_row *row = &rows[i];
+		int number = filter_row_number(row, options->architecture);
+
+		if (number == -1)
+			continue;
+		if (number < 0 || number >= NUMBER_MAX)
+			return error_set(err, "the system-call table names `%s`, which has no number here", row->name);
+		targets[number] = row_entry(generator, row, options);
+	}
+	return 0;
+}
+
 /* What each number leads to, by number; ENOSYS where the table has no row. */
 static int fill_targets(struct generator *generator, const struct filter_options *options, bpf_place *targets,
 			struct error *err)
@@ -126,17 +142,10 @@ static int fill_targets(struct generator *generator, const struct filter_options
 
 	for (unsigned i = 0; i < NUMBER_MAX; i++)
 		targets[i] = unknown;
-	for (size_t i = 0; i < filter_table_count; i++) {
-		const struct filter_row *row = &filter_table[i];
-		int number = filter_row_number(row, options->architecture);
-
-		if (number == -1)
-			continue;
-		if (number < 0 || number >= NUMBER_MAX)
-			return error_set(err, "the system-call table names `%s`, which has no number here", row->name);
-		targets[number] = verdict_entry(generator, row, filter_row_verdict(row, options));
-	}
-	return 0;
+	if (fill_rows(generator, options, filter_table, filter_table_count, targets, err) < 0)
+		return -1;
+	return options->is_alone ? fill_rows(generator, options, filter_alone_table, filter_alone_table_count, targets, err)
+				 : 0;
 }
 
 static unsigned fill_ranges(struct generator *generator, enum filter_architecture architecture, const bpf_place *targets,
@@ -179,9 +188,11 @@ static bool has_option(const struct filter_options *options, enum filter_option 
 	case FILTER_WITH_EXEC_NOTIFY:
 		return options->has_exec_notify;
 	case FILTER_WITH_ANY_NOTIFY:
-		return options->has_network_notify || options->has_exec_notify;
+		return options->has_network_notify || options->has_exec_notify || options->has_metadata_notify;
 	case FILTER_WITH_RAW_FAMILIES:
 		return options->has_raw_families;
+	case FILTER_WITH_METADATA_NOTIFY:
+		return options->has_metadata_notify;
 	}
 	return false;
 }

@@ -32,6 +32,11 @@ struct filter_options {
 	bool has_network_notify; /* connect, bind, listen go to the supervisor; fast open is refused */
 	bool has_exec_notify;
 	bool has_raw_families; /* only for tests of the table: never set by a plan */
+	/* Tier landlock: no namespace stands behind the filter, which then has to keep other processes, shared memory and sockets of the
+	 * host away (filter_alone.c). */
+	bool is_alone;
+	bool has_internet, has_unix; /* alone: which sockets may be made at all */
+	bool has_metadata_notify; /* alone: what changes modes, owners, times and attributes goes to init */
 };
 
 struct filter_program {
@@ -48,6 +53,7 @@ enum filter_option {
 	FILTER_WITH_EXEC_NOTIFY,
 	FILTER_WITH_ANY_NOTIFY,
 	FILTER_WITH_RAW_FAMILIES,
+	FILTER_WITH_METADATA_NOTIFY,
 };
 
 /* (argument & mask) == value, or != with is_unequal. The mask says which bits the kernel looks at: bits above an int are junk to
@@ -79,6 +85,12 @@ struct filter_row {
 };
 extern const struct filter_row filter_table[];
 extern const size_t filter_table_count;
+
+/* filter_alone.c: rows that take the place of those of the same name when the filter stands alone. */
+extern const struct filter_row filter_alone_table[];
+extern const size_t filter_alone_table_count;
+/* The check of a row of either table under these options: sockets depend on two of them. */
+const struct filter_rule *filter_row_check(const struct filter_row *row, const struct filter_options *options);
 
 /* The row's verdict under these options. */
 enum filter_verdict filter_row_verdict(const struct filter_row *row, const struct filter_options *options);

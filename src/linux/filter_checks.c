@@ -13,31 +13,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "linux/filter_rules.h"
+
 #ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
 #define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
 #endif
-
-#define ALLOW SECCOMP_RET_ALLOW
-#define FAIL(number) (SECCOMP_RET_ERRNO | (number))
-
-#define INT_MASK UINT64_C(0xffffffff) /* int, unsigned int */
-#define IS(argument_, value_)                                                                                                  \
-	{                                                                                                                      \
-		.argument = (argument_), .mask = INT_MASK, .value = (value_)                                                   \
-	}
-#define MASKED(argument_, mask_, value_)                                                                                       \
-	{                                                                                                                      \
-		.argument = (argument_), .mask = (mask_), .value = (value_)                                                    \
-	}
-#define HAS_ANY(argument_, mask_)                                                                                              \
-	{                                                                                                                      \
-		.argument = (argument_), .is_unequal = true, .mask = (mask_), .value = 0                                       \
-	}
-
-#define OTHERWISE(action_)                                                                                                     \
-	{                                                                                                                      \
-		.action = (action_)                                                                                            \
-	}
 
 /* unsigned int cmd. TIOCSTI types into the terminal (CVE-2017-5226), TIOCLINUX pastes on a console (CVE-2023-28100); TIOCSETD loads
  * line disciplines, a part of the kernel that nothing but modem software needs. The last three make a snapshot of a subvolume that the
@@ -56,9 +36,6 @@ const struct filter_rule filter_check_ioctl[] = {
 /* int family, int type, int protocol; the kernel takes the type's low four bits, flags lie above. Raw sockets would leave every rule
  * about destinations behind; MPTCP, SCTP, SMC and UDP-Lite are not covered by what judges TCP. AF_UNIX turns SOCK_RAW into
  * SOCK_DGRAM; the C library opens NETLINK_ROUTE raw. AF_INET with SOCK_PACKET is AF_PACKET. */
-#define INTERNET MASKED(0, INT_MASK & ~UINT64_C(8), AF_INET) /* AF_INET is 2, AF_INET6 is 10 */
-#define TYPE(value_) MASKED(1, 0xf, value_)
-_Static_assert(AF_INET == 2 && AF_INET6 == 10, "INTERNET matches both and nothing else");
 const struct filter_rule filter_check_socket[] = {
 	{ ALLOW, { IS(0, AF_UNIX) } },
 	{ ALLOW, { INTERNET, TYPE(SOCK_STREAM), IS(2, 0) } },

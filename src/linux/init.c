@@ -23,11 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "linux/alone.h"
 #include "linux/channel.h"
 #include "linux/credentials.h"
 #include "linux/git_events.h"
 #include "linux/landlock.h"
 #include "linux/limits.h"
+#include "linux/metadata.h"
 #include "linux/view.h"
 
 extern char **environ;
@@ -40,8 +42,9 @@ enum {
 
 /* Pid 1 once the command runs. */
 struct post {
+	const struct launch *launch;
 	int channel, signals;
-	int git_events; /* -1: none */
+	int git_events, listener; /* -1: none */
 	bool is_git_refused; /* told once */
 	pid_t command;
 	bool has_own_group; /* the command's; ours is the launcher's */
@@ -57,11 +60,11 @@ _Noreturn static void fail(int channel, const struct error *err)
 	_exit(EXIT_REFUSED);
 }
 
-static void tell(int channel, enum message_type type, int value)
+/* A launcher that is gone is seen at the next look at the channel, which ends all. */
+static bool tell(int channel, enum message_type type, int value)
 {
 	struct message message = { .type = type, .value = value };
-	if (channel_send(channel, &message) < 0)
-		_exit(EXIT_REFUSED); /* the launcher is gone */
+	return channel_send(channel, &message) == 0;
 }
 
 /* The launcher's ways to the host that only it needs. */
@@ -75,7 +78,8 @@ static void close_host(struct launch *launch)
 
 static int tie(struct launch *launch, struct error *err)
 {
-	if (credentials_follow_parent(err) < 0)
+	/* Alone, init has to outlive the launcher for the moment that it takes to end all: the kernel would not do it. */
+	if (!launch->is_alone && credentials_follow_parent(err) < 0)
 		return -1;
 	close(launch->ends[0]);
 	close_host(launch);
@@ -169,7 +173,8 @@ static bool take_signals(struct post *post)
 	while (read(post->signals, &info, sizeof info) == (ssize_t)sizeof info) {
 		if (info.ssi_signo == SIGCHLD)
 			has_children = true;
-		else if (info.ssi_pid == 0 && info.ssi_signo < NSIG) /* a sender in here has a number in here */
+		/* A sender in here has a number in here; alone, Landlock keeps signals from inside away from init. */
+		else if ((info.ssi_pid == 0 || post->launch->is_alone) && info.ssi_signo < NSIG)
 			post->group_at[info.ssi_signo] = now_ms();
 	}
 	return has_children;
@@ -184,24 +189,34 @@ static void hold_terminal_stop(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/* Between vfork and execve. Returns only if that failed: *failure is its errno then, or 0 and err says what else. */
+static void become_command(const struct launch *launch, volatile int *failure, struct error *err)
+{
+	if (launch->has_own_group && setpgid(0, 0) == 0)
+		tcsetpgrp(0, getpid()); /* a terminal that is gone needs no group */
+	signals_give_back(&launch->signals);
+	if (launch->is_alone && alone_lock_command(launch, err) < 0)
+		return;
+	*failure = command_execute(&launch->command);
+}
+
 static void start(const struct launch *launch, struct post *post)
 {
 	volatile int failure = 0;
+	struct error not_locked = { 0 };
 	pid_t pid;
 
 	if (post->has_own_group)
 		hold_terminal_stop();
 
-	tell(post->channel, MESSAGE_STARTING, 0);
+	if (!tell(post->channel, MESSAGE_STARTING, 0))
+		_exit(EXIT_REFUSED);
 	/* What the group got before the command was in it did not reach the command. */
 	take_signals(post);
 	memset(post->group_at, 0, sizeof post->group_at);
 	pid = vfork();
 	if (pid == 0) {
-		if (launch->has_own_group && setpgid(0, 0) == 0)
-			tcsetpgrp(0, getpid()); /* a terminal that is gone needs no group */
-		signals_give_back(&launch->signals);
-		failure = command_execute(&launch->command);
+		become_command(launch, &failure, &not_locked);
 		_exit(EXIT_NOT_FOUND);
 	}
 	if (pid < 0) {
@@ -209,11 +224,17 @@ static void start(const struct launch *launch, struct post *post)
 		error_errno(&err, errno, "cannot start the command");
 		fail(post->channel, &err);
 	}
+	if (error_is_set(&not_locked))
+		fail(post->channel, &not_locked);
 	if (failure) {
 		tell(post->channel, MESSAGE_NOT_EXECUTED, failure);
 		_exit(0);
 	}
 	post->command = pid;
+	if (launch->has_listener && (post->listener = alone_take_listener(launch, &not_locked)) < 0) {
+		alone_end_all(launch);
+		fail(post->channel, &not_locked);
+	}
 	tell(post->channel, MESSAGE_STARTED, 0);
 }
 
@@ -225,7 +246,15 @@ static void take_git_events(struct post *post)
 	tell(post->channel, MESSAGE_GIT_REFUSED, 0);
 }
 
-/* Everything that changed among the children. Exits when the command has ended; the kernel then ends all that is left. */
+/* The end. In a pid namespace the kernel ends with init all that is left. */
+_Noreturn static void leave(const struct post *post, int code)
+{
+	if (post->launch->is_alone)
+		alone_end_all(post->launch);
+	_exit(code);
+}
+
+/* Everything that changed among the children. Exits when the command has ended, and all else then ends too. */
 static void reap(struct post *post)
 {
 	for (;;) {
@@ -244,7 +273,7 @@ static void reap(struct post *post)
 		} else {
 			take_git_events(post);
 			tell(post->channel, MESSAGE_EXITED, status);
-			_exit(0);
+			leave(post, 0);
 		}
 	}
 }
@@ -270,18 +299,25 @@ static void deliver(struct post *post, int number)
 	kill(post->command, number);
 }
 
+/* All inside: in a pid namespace that is everybody, alone only if Landlock bounds it. Else it would be the user's whole session. */
+static void signal_all(const struct post *post, int number)
+{
+	if (!post->launch->is_alone || post->launch->is_scoped)
+		kill(-1, number);
+}
+
 static void forward(struct post *post)
 {
 	struct message message;
 	int got = channel_receive(post->channel, &message);
 	if (got <= 0)
-		_exit(EXIT_ENDED); /* the launcher is gone */
+		leave(post, EXIT_ENDED); /* the launcher is gone */
 	if (message.type == MESSAGE_FOREGROUND)
 		tcsetpgrp(0, getpgid(post->command));
 	else if (message.type == MESSAGE_SIGNAL && message.value > 0 && message.value < NSIG)
 		deliver(post, message.value);
 	else if (message.type == MESSAGE_SIGNAL_ALL && message.value > 0 && message.value < NSIG)
-		kill(-1, message.value);
+		signal_all(post, message.value);
 }
 
 /* The time limit is the launcher's to keep. But it stops when the command stops, and a command that stops itself while others of its
@@ -298,7 +334,7 @@ static int time_left(const struct post *post)
 	if (!post->end_at)
 		return -1;
 	if (left <= 0)
-		_exit(EXIT_ENDED);
+		leave(post, EXIT_ENDED);
 	return left > POLL_MS_MAX ? POLL_MS_MAX : (int)left;
 }
 
@@ -308,11 +344,12 @@ _Noreturn static void serve(struct post *post)
 		{ .fd = post->channel, .events = POLLIN },
 		{ .fd = post->signals, .events = POLLIN },
 		{ .fd = post->git_events, .events = POLLIN },
+		{ .fd = post->listener, .events = POLLIN },
 	};
 	for (;;) {
-		if (poll(watched, 3, time_left(post)) < 0) {
+		if (poll(watched, 4, time_left(post)) < 0) {
 			if (errno != EINTR)
-				_exit(EXIT_ENDED);
+				leave(post, EXIT_ENDED);
 			continue; /* revents are those of the last time */
 		}
 		/* Before the channel: a signal to the group is known then when the launcher asks to forward it. */
@@ -322,30 +359,46 @@ _Noreturn static void serve(struct post *post)
 			forward(post);
 		if (watched[2].revents)
 			take_git_events(post);
+		if (watched[3].revents && !metadata_serve(post->launch, watched[3].fd))
+			watched[3].fd = -1;
 	}
+}
+
+static int enter_namespaces(struct launch *launch, struct post *post, struct error *err)
+{
+	const struct context *context = &launch->plan->context;
+	if (namespaces_settle(&launch->namespaces, context->uid, context->gid, err) < 0)
+		return -1;
+	if (limits_bound_namespaces(launch->plan, &launch->limits, err) < 0)
+		return -1;
+	if (launch->has_egress && egress_enter(launch->plan, &launch->egress, err) < 0)
+		return -1;
+	return enter_view(launch, post, err);
 }
 
 _Noreturn void init_main(struct launch *launch)
 {
 	const struct plan *plan = launch->plan;
 	int channel = launch->ends[1];
-	struct post post = { .channel = channel, .has_own_group = launch->has_own_group, .end_at = last_moment(plan) };
+	struct post post = { .launch = launch,
+			     .channel = channel,
+			     .git_events = -1,
+			     .listener = -1,
+			     .has_own_group = launch->has_own_group,
+			     .end_at = last_moment(plan) };
 	struct error err = { 0 };
 
-	if (tie(launch, &err) < 0 || namespaces_settle(&launch->namespaces, plan->context.uid, plan->context.gid, &err) < 0)
+	if (tie(launch, &err) < 0)
 		fail(channel, &err);
-	if (limits_bound_namespaces(plan, &launch->limits, &err) < 0)
-		fail(channel, &err);
-	if (launch->has_egress && egress_enter(plan, &launch->egress, &err) < 0)
-		fail(channel, &err);
-	if (enter_view(launch, &post, &err) < 0)
+	if (!launch->is_alone && enter_namespaces(launch, &post, &err) < 0)
 		fail(channel, &err);
 	post.signals = signals_watch_inside(&err);
-	if (post.signals < 0 || confine(launch, &err) < 0)
+	if (post.signals < 0 || (launch->is_alone ? alone_enter(launch, &err) : confine(launch, &err)) < 0)
 		fail(channel, &err);
 	wipe_environment();
 	leave_if_orphaned(channel);
-	if (filter_load(&launch->filter, false, &err) < 0)
+	/* Alone, the filter is the command's own: see alone.c. */
+	if (!launch->is_alone && filter_load(&launch->filter, false, &err) < 0)
 		fail(channel, &err);
 	start(launch, &post);
 	serve(&post);

@@ -14,45 +14,10 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
-
-#define BIT(number) (UINT64_C(1) << (number))
-
-#define EXECUTE BIT(0)
-#define WRITE_FILE BIT(1)
-#define READ_FILE BIT(2)
-#define READ_DIR BIT(3)
-#define REMOVE_DIR BIT(4)
-#define REMOVE_FILE BIT(5)
-#define MAKE_CHAR BIT(6)
-#define MAKE_DIR BIT(7)
-#define MAKE_REG BIT(8)
-#define MAKE_SOCK BIT(9)
-#define MAKE_FIFO BIT(10)
-#define MAKE_BLOCK BIT(11)
-#define MAKE_SYM BIT(12)
-#define REFER BIT(13) /* ABI 2 */
-#define TRUNCATE BIT(14) /* ABI 3 */
-#define IOCTL_DEV BIT(15) /* ABI 5 */
-#define RESOLVE_UNIX BIT(16) /* ABI 9 */
-
-#define BIND_TCP BIT(0) /* ABI 4 */
-#define CONNECT_TCP BIT(1)
-#define BIND_UDP BIT(2) /* ABI 10 */
-#define CONNECT_SEND_UDP BIT(3)
-
-#define SCOPE_ABSTRACT_SOCKET BIT(0) /* ABI 6 */
-#define SCOPE_SIGNAL BIT(1)
+#include "linux/landlock_rules.h"
 
 /* Rights that make sense for something that is not a directory; others are refused by the kernel (EINVAL). */
 #define FILE_RIGHTS (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX)
-
-#define READ_RIGHTS (EXECUTE | READ_FILE | READ_DIR)
-/* Without device nodes (MAKE_CHAR, MAKE_BLOCK), and without RESOLVE_UNIX: sockets that the command makes itself are reachable in any
- * case, and a socket of the host that lies in the project is reachable only if the policy names it. */
-#define WRITE_RIGHTS                                                                                                           \
-	(READ_RIGHTS | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM |        \
-	 REFER | TRUNCATE)
-#define DEVICE_RIGHTS (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV)
 
 #define FILES_1 (BIT(13) - 1)
 #define FILES_2 (FILES_1 | REFER)
@@ -101,11 +66,6 @@ enum {
 	CREATE_VERSION = 1,
 };
 
-struct ruleset {
-	int fd;
-	uint64_t handled;
-};
-
 static int row_for(int abi)
 {
 	if (abi < 0)
@@ -145,7 +105,8 @@ static uint64_t rights_for(int fd, mode_t mode, uint64_t rights)
 	return S_ISDIR(mode) ? rights : rights & FILE_RIGHTS;
 }
 
-static int grant(const struct ruleset *ruleset, const char *path, uint64_t resolve, uint64_t rights, struct error *err)
+int landlock_grant(const struct landlock_ruleset *ruleset, const char *path, uint64_t resolve, uint64_t rights,
+		   struct error *err)
 {
 	struct path_attributes attributes = { 0 };
 	autoclose int fd = -1;
@@ -168,19 +129,29 @@ static int grant(const struct ruleset *ruleset, const char *path, uint64_t resol
 	return 0;
 }
 
-static int grant_plan(const struct ruleset *ruleset, const struct plan *plan, struct error *err)
+static int grant_files(const struct landlock_ruleset *ruleset, const struct plan *plan, bool is_alone, struct error *err)
 {
 	for (size_t i = 0; i < plan->grants.count; i++) {
 		const struct plan_grant *item = &plan->grants.items[i];
 		uint64_t rights = item->kind == GRANT_WRITE ? WRITE_RIGHTS : READ_RIGHTS;
-		if (grant(ruleset, item->path, RESOLVE_NO_SYMLINKS, rights, err) < 0)
+		int result;
+		if (is_alone && item->kind != GRANT_WRITE)
+			result = landlock_grant_around(ruleset, plan, item->path, err);
+		else
+			result = landlock_grant(ruleset, item->path, RESOLVE_NO_SYMLINKS, rights, err);
+		if (result < 0)
 			return -1;
 	}
+	return 0;
+}
+
+static int grant_reach(const struct landlock_ruleset *ruleset, const struct plan *plan, struct error *err)
+{
 	for (size_t i = 0; i < plan->devices.count; i++)
-		if (grant(ruleset, plan->devices.items[i].path, 0, DEVICE_RIGHTS, err) < 0)
+		if (landlock_grant(ruleset, plan->devices.items[i].path, 0, DEVICE_RIGHTS, err) < 0)
 			return -1;
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		if (grant(ruleset, plan->sockets.items[i].path, RESOLVE_NO_SYMLINKS, RESOLVE_UNIX, err) < 0)
+		if (landlock_grant(ruleset, plan->sockets.items[i].path, RESOLVE_NO_SYMLINKS, RESOLVE_UNIX, err) < 0)
 			return -1;
 	return 0;
 }
@@ -234,24 +205,43 @@ const char *landlock_describe(int abi)
 	return by_abi[row_for(abi)].missing;
 }
 
-int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi, struct error *err)
+/* What the ruleset is filled with. */
+struct content {
+	const struct plan *plan; /* or NULL */
+	const struct landlock_extra *extra;
+	size_t extra_count;
+	const char *const *directories; /* whose files may be read */
+	size_t directory_count;
+	bool is_alone;
+};
+
+static int fill(const struct landlock_ruleset *ruleset, const struct content *content, struct error *err)
 {
-	/* TCP is not handled: what is in the network namespace besides the command's own sockets is the proxy's listener. */
-	struct landlock_handled handled = landlock_handled_at(abi, false);
-	struct ruleset ruleset = { -1, handled.filesystem };
+	if (content->plan &&
+	    (grant_files(ruleset, content->plan, content->is_alone, err) < 0 || grant_reach(ruleset, content->plan, err) < 0))
+		return -1;
+	for (size_t i = 0; i < content->directory_count; i++)
+		if (landlock_grant(ruleset, content->directories[i], 0, READ_FILE, err) < 0)
+			return -1;
+	for (size_t i = 0; i < content->extra_count; i++)
+		if (landlock_grant(ruleset, content->extra[i].path, 0, extra_rights(&content->extra[i]), err) < 0)
+			return -1;
+	return 0;
+}
+
+static int enforce(const struct landlock_handled *handled, int abi, const struct content *content, struct error *err)
+{
+	struct landlock_ruleset ruleset = { -1, handled->filesystem };
 	autoclose int fd = -1;
 
 	if (abi < 1)
 		return error_set(err, "this kernel has no Landlock");
-	fd = create_ruleset(&handled, abi, err);
+	fd = create_ruleset(handled, abi, err);
 	if (fd < 0)
 		return -1;
 	ruleset.fd = fd;
-	if (grant_plan(&ruleset, plan, err) < 0)
+	if (content && fill(&ruleset, content, err) < 0)
 		return -1;
-	for (size_t i = 0; i < extra_count; i++)
-		if (grant(&ruleset, extra[i].path, 0, extra_rights(&extra[i]), err) < 0)
-			return -1;
 	if (syscall(NR_RESTRICT_SELF, fd, 0) < 0)
 		return error_errno(err, errno, "cannot enforce the Landlock ruleset");
 	return 0;
@@ -260,21 +250,33 @@ int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, 
 int landlock_apply_reader(const char *const *directories, size_t count, int abi, struct error *err)
 {
 	struct landlock_handled handled = landlock_known_at(abi);
-	struct ruleset ruleset = { -1, handled.filesystem };
-	autoclose int fd = -1;
-
-	if (abi < 1)
-		return error_set(err, "this kernel has no Landlock");
+	struct content content = { .directories = directories, .directory_count = count };
 	/* Connecting is what the helper is for, and asking name servers too. */
 	handled.network &= BIND_TCP;
-	fd = create_ruleset(&handled, abi, err);
-	if (fd < 0)
-		return -1;
-	ruleset.fd = fd;
-	for (size_t i = 0; i < count; i++)
-		if (grant(&ruleset, directories[i], 0, READ_FILE, err) < 0)
-			return -1;
-	if (syscall(NR_RESTRICT_SELF, fd, 0) < 0)
-		return error_errno(err, errno, "cannot enforce the Landlock ruleset");
-	return 0;
+	return enforce(&handled, abi, &content, err);
+}
+
+int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi, struct error *err)
+{
+	/* TCP is not handled: what is in the network namespace besides the command's own sockets is the proxy's listener. */
+	struct landlock_handled handled = landlock_handled_at(abi, false);
+	struct content content = { .plan = plan, .extra = extra, .extra_count = extra_count };
+	return enforce(&handled, abi, &content, err);
+}
+
+int landlock_apply_alone(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi,
+			 struct error *err)
+{
+	struct landlock_handled handled = landlock_known_at(abi);
+	struct content content = { .plan = plan, .extra = extra, .extra_count = extra_count, .is_alone = true };
+	/* Behind the filter, which refuses sockets: without a rule no port is open. */
+	if (plan->network.mode == NETWORK_ALL)
+		handled.network = 0;
+	return enforce(&handled, abi, &content, err);
+}
+
+int landlock_scope_signals(int abi, struct error *err)
+{
+	struct landlock_handled handled = { .scoped = landlock_known_at(abi).scoped & SCOPE_SIGNAL };
+	return handled.scoped ? enforce(&handled, abi, NULL, err) : 0;
 }

@@ -46,4 +46,13 @@ int landlock_apply_reader(const char *const *directories, size_t count, int abi,
  * skipped. Nothing is granted that the plan or `extra` does not name. ABI 0 is an error: nothing would be restricted. */
 int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi, struct error *err);
 
+/* The tier without mounts: Landlock is the only wall of the file system. What the plan hides in a tree that is only readable is left
+ * out, entry by entry; TCP is handled unless the policy allows all of the network. Needs a scanned plan. */
+int landlock_apply_alone(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi,
+			 struct error *err);
+/* A further layer that only says: signals reach nothing outside of it. Does nothing where the kernel cannot. */
+int landlock_scope_signals(int abi, struct error *err);
+/* From this ABI on Landlock keeps signals and abstract sockets inside. */
+enum { LANDLOCK_ABI_SCOPES = 6, LANDLOCK_ABI_TRUNCATE = 3, LANDLOCK_ABI_UNIX = 9 };
+
 #endif

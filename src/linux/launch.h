@@ -30,6 +30,10 @@ struct launch {
 	int landlock_abi;
 	bool has_egress; /* the policy names destinations or ports */
 	struct egress egress;
+	bool is_alone; /* the tier landlock: no namespaces, no mounts */
+	bool has_listener; /* alone: init judges changes of metadata */
+	int hand_over[2]; /* alone: the listener's way from the command, which makes it, to init: [0] init, [1] command */
+	bool is_scoped; /* init, alone: what it signals is inside, whatever it is */
 	int ends[2]; /* channel: [0] launcher, [1] init */
 };
 
@@ -53,6 +57,7 @@ struct supervision {
 	bool is_hangup_ignored;
 	struct watch *watch;
 	struct cgroup *group;
+	bool is_alone; /* init's death is not the death of all */
 };
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);
 

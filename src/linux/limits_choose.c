@@ -114,6 +114,12 @@ static void choose(const struct plan *plan, bool is_shared, struct limits_choice
 	bool has_processes = plan->limits[LIMIT_PROCESSES].is_set;
 	bool is_root = plan->context.uid == 0;
 
+	/* A group needs a process that is born into it, which hosts that refuse namespaces may refuse as well (clone3). */
+	if (plan->context.tier == TIER_LANDLOCK) {
+		machine.is_shared = true;
+		limits_choose_for(plan, &machine, choice);
+		return;
+	}
 	if (has_processes && !is_root && !is_shared)
 		machine.has_own_count = is_kernel_since(NAMESPACE_COUNT_MAJOR, NAMESPACE_COUNT_MINOR);
 	if (has_processes && !machine.has_own_count && !is_shared)

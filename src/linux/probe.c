@@ -8,8 +8,10 @@
 
 #include "linux/landlock.h"
 #include "linux/limits.h"
+#include "linux/metadata.h"
 #include "linux/probe_cache.h"
 #include "linux/probe_trial.h"
+#include "linux/tier.h"
 
 enum { ABI_WITH_SCOPES = 6 };
 
@@ -80,6 +82,11 @@ static void judge_processes(int abi, struct guarantee_state *state)
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
 {
 	int abi = landlock_abi();
+	if (plan->context.tier == TIER_LANDLOCK) {
+		tier_judge(plan, abi, metadata_can_listen(), states);
+		limits_judge(plan, false, &states[GUARANTEE_LIMITS]);
+		return;
+	}
 	judge_writes(abi, &states[GUARANTEE_WRITES]);
 	set(&states[GUARANTEE_SECRETS], LEVEL_LAUNCH, "absent from the view, or masked", "masks cover what exists at launch",
 	    NULL);
@@ -101,6 +108,13 @@ static const char *cache_directory(const struct plan *plan)
 	return strcmp(plan->context.state_directory, usual) == 0 ? usual : NULL;
 }
 
+static enum tier tier_for(const struct probe_trial *trial)
+{
+	enum stage failure = probe_trial_failure(trial);
+	bool has_landlock = trial->number[STAGE_FILTER] == 0 && trial->landlock_abi >= LANDLOCK_ABI_USEFUL;
+	return failure != STAGE_NONE && failure <= STAGE_PROC && has_landlock ? TIER_LANDLOCK : TIER_FULL;
+}
+
 static void judge_trial(const struct plan *plan, const struct probe_host *host, const struct probe_trial *trial,
 			struct guarantee_state states[GUARANTEE_COUNT])
 {
@@ -109,6 +123,8 @@ static void judge_trial(const struct plan *plan, const struct probe_host *host, 
 
 	backend_expect(plan, states);
 	limits_judge(plan, true, &states[GUARANTEE_LIMITS]);
+	if (plan->context.tier == TIER_LANDLOCK && tier_for(trial) == TIER_LANDLOCK)
+		return;
 	if (failure != STAGE_NONE) {
 		cause = cause_of(host, failure, trial->number[failure]);
 		for (size_t i = 0; i < GUARANTEE_COUNT; i++)
@@ -122,21 +138,39 @@ static void judge_trial(const struct plan *plan, const struct probe_host *host, 
 	}
 }
 
-void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
+static void take_trial(const struct plan *plan, struct probe_host *host, struct probe_trial *trial)
 {
 	bool has_host_network = plan->network.mode == NETWORK_ALL;
 	const char *directory = cache_directory(plan);
-	struct probe_host host;
-	struct probe_trial trial;
 	char key[65];
 
-	probe_host_read(&host);
-	if (!directory || !probe_cache_key(&host, has_host_network, key)) {
-		probe_trial_run(has_host_network, &trial);
-	} else if (!probe_cache_load(plan->arena, directory, key, &trial)) {
-		probe_trial_run(has_host_network, &trial);
-		probe_cache_save(plan->arena, directory, key, &trial);
+	probe_host_read(host);
+	if (!directory || !probe_cache_key(host, has_host_network, key)) {
+		probe_trial_run(has_host_network, trial);
+	} else if (!probe_cache_load(plan->arena, directory, key, trial)) {
+		probe_trial_run(has_host_network, trial);
+		probe_cache_save(plan->arena, directory, key, trial);
 	}
+}
+
+enum tier backend_tier(const struct plan *plan, struct error *why)
+{
+	struct probe_host host;
+	struct probe_trial trial;
+	enum stage failure;
+
+	take_trial(plan, &host, &trial);
+	failure = probe_trial_failure(&trial);
+	if (failure != STAGE_NONE)
+		error_set(why, "%s", cause_of(&host, failure, trial.number[failure]).text);
+	return tier_for(&trial);
+}
+
+void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
+{
+	struct probe_host host;
+	struct probe_trial trial;
+	take_trial(plan, &host, &trial);
 	judge_trial(plan, &host, &trial, states);
 }
 
@@ -179,7 +213,10 @@ void backend_examine(const struct plan *plan, const char *state_directory, struc
 	judge_trial(plan, &host, &trial, states);
 	add_fact(arena, machine, "system", host.name);
 	add_fact(arena, machine, "kernel", arena_printf(arena, "Linux %s %s", host.release, host.machine));
-	add_fact(arena, machine, "tier", probe_trial_failure(&trial) == STAGE_NONE ? "full" : "none");
+	add_fact(arena, machine, "tier",
+		 probe_trial_failure(&trial) == STAGE_NONE ? "full"
+		 : tier_for(&trial) == TIER_LANDLOCK	   ? "landlock"
+							   : "none");
 	add_fact(arena, machine, "landlock_abi", arena_printf(arena, "%d", trial.landlock_abi));
 	machine->items[machine->count - 1].is_for_programs = true;
 	add_fact(arena, machine, "Landlock", arena_printf(arena, "ABI %d%s%s", trial.landlock_abi, *lacks ? ": " : "", lacks));

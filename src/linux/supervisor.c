@@ -8,15 +8,18 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/text.h"
 #include "linux/channel.h"
+#include "linux/sweep.h"
 
 enum {
 	GRACE_MS = 2000, /* between SIGTERM and SIGKILL at the time limit, and after the terminal hung up */
+	PATIENCE_MS = 10000, /* for processes that are left when init was killed, without a pid namespace */
 	STOP_DELAY_MS = 50, /* a stop that is taken back within this time is not ours to repeat */
 };
 
@@ -51,11 +54,16 @@ static void signal_command(struct run *run, int number)
 	channel_send(run->channel, &message);
 }
 
+/* Alone, init is asked to end all and then itself, by the end of the channel; if it does not, it is killed, and what is left is ended by
+ * who adopts it: this process. */
 static void kill_all(struct run *run)
 {
-	run->is_killed = true;
 	run->kill_at = 0;
-	kill(run->supervision->pid, SIGKILL);
+	if (run->supervision->is_alone && !run->is_killed && run->channel >= 0 && shutdown(run->channel, SHUT_WR) == 0)
+		run->kill_at = now_ms() + GRACE_MS;
+	else
+		kill(run->supervision->pid, SIGKILL);
+	run->is_killed = true;
 }
 
 /* A command that stops itself, and berm with it, while others of its processes go on would not be watched any more. */
@@ -401,12 +409,15 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 		run.time_limit = now_ms() + (int64_t)time->value;
 	while (!turn(&run))
 		;
-	/* Init's death is the death of all: the kernel reaps the whole pid namespace before its pidfd becomes readable. */
+	/* Init's death is the death of all: the kernel reaps the whole pid namespace before its pidfd becomes readable. (Alone: init
+	 * has ended them before itself, if it was not killed.) */
 	while (waitpid(supervision->pid, &status, 0) < 0)
 		if (errno != EINTR) {
 			cgroup_end(supervision->group, &events);
 			return error_errno(err, errno, "cannot wait for the sandbox");
 		}
+	if (supervision->is_alone && !sweep_children(PATIENCE_MS))
+		error_set(&result->note, "processes of the command may have outlived it: they could not be ended");
 	cgroup_end(supervision->group, &events);
 	return conclude(&run, status, &events);
 }

@@ -72,7 +72,7 @@ static struct plan *small_plan(void)
 	plan->context.project = arena_printf(&arena, "%s.project", home);
 	plan->context.config_directory = arena_printf(&arena, "%s/.config/berm", home);
 	plan->context.state_directory = arena_printf(&arena, "%s/.local/state/berm", home);
-	plan->state = (struct plan_state){ "directory", "home", "tmp", "key", "offline" };
+	plan->state = (struct plan_state){ "directory", "home", "tmp", "documents", "key", "offline" };
 	*(struct plan_grant *)arena_push(&arena, &plan->grants) =
 		(struct plan_grant){ plan->context.project, GRANT_WRITE, FILE_DIRECTORY, &rule };
 	return plan;
@@ -105,7 +105,7 @@ static int begin(const char *name, struct plan_key *key, struct facts *facts)
 	int status = settle_in(name);
 	if (status)
 		return status;
-	plan_store_key(&arena, no_words, key);
+	plan_store_key(&arena, no_words, TIER_FULL, key);
 	EXPECT(key->home && strlen(key->hash) == SHA256_HEX && strlen(key->slot) == 2);
 	facts_record(facts, &arena, filesystem_host());
 	return 0;
@@ -156,22 +156,22 @@ static int keys_differ(void *data)
 	if (status)
 		return status;
 	strcpy(seen[count++], key.hash);
-	plan_store_key(&arena, no_words, &key);
+	plan_store_key(&arena, no_words, TIER_FULL, &key);
 	EXPECT(strcmp(seen[0], key.hash) == 0);
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-		plan_store_key(&arena, lists[i], &key);
+		plan_store_key(&arena, lists[i], TIER_FULL, &key);
 		strcpy(seen[count++], key.hash);
 	}
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		const char *value = getenv(names[i]);
 		const char *before = value ? arena_copy(&arena, value) : NULL;
 		EXPECT(setenv(names[i], "/somewhere", 1) == 0);
-		plan_store_key(&arena, no_words, &key);
+		plan_store_key(&arena, no_words, TIER_FULL, &key);
 		strcpy(seen[count++], key.hash);
 		EXPECT((before ? setenv(names[i], before, 1) : unsetenv(names[i])) == 0);
 	}
 	EXPECT(mkdir("below", 0700) == 0 && chdir("below") == 0);
-	plan_store_key(&arena, no_words, &key);
+	plan_store_key(&arena, no_words, TIER_FULL, &key);
 	strcpy(seen[count++], key.hash);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
@@ -187,12 +187,12 @@ static int another_state_directory_has_none(void *data)
 	if (status)
 		return status;
 	EXPECT(setenv("XDG_STATE_HOME", "/somewhere", 1) == 0);
-	plan_store_key(&arena, no_words, &key);
+	plan_store_key(&arena, no_words, TIER_FULL, &key);
 	EXPECT(!key.home);
 	save(&key, small_plan(), &facts);
 	EXPECT(!load(&key));
 	EXPECT(setenv("XDG_STATE_HOME", arena_printf(&arena, "%s/.local/state", home), 1) == 0);
-	plan_store_key(&arena, no_words, &key);
+	plan_store_key(&arena, no_words, TIER_FULL, &key);
 	EXPECT(key.home);
 	return 0;
 }
@@ -280,7 +280,7 @@ static int the_plan_of_another_key_is_not_read(void *data)
 	if (status)
 		return status;
 	save(&key, small_plan(), &facts);
-	plan_store_key(&arena, words, &other);
+	plan_store_key(&arena, words, TIER_FULL, &other);
 	EXPECT(!load(&other));
 	EXPECT(strcmp(key.slot, other.slot) == 0 || rename(file_of(&key), file_of(&other)) == 0);
 	EXPECT(!load(&other));

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# berm inside another sandbox: its own, in both tiers, and bubblewrap. The inner one adds a wall, counts what the outer one holds, and refuses what
+# neither does. Nothing in the environment makes it skip anything.
+. "$(dirname "$0")/support/lib.sh"
+
+for tool in git cc bwrap; do
+	if ! command -v "$tool" >/dev/null; then
+		echo "$tool is needed"
+		exit 77
+	fi
+done
+cc -O1 -o "$scratch/no-namespaces" "$support/no-namespaces.c" || exit 1
+mkdir "$scratch/extra"
+git init -q .
+git config user.name ann
+echo SECRET=1 >.env
+echo one >file
+
+# outer COMMAND...: in a berm that also lets the command write to $scratch/extra and run berm.
+outer() {
+	"$BERM" run --allow-read="$BERM" --allow-write="$scratch/extra" -- "$@"
+}
+
+tier() {
+	sed -n 's/.*"tier": "\([a-z]*\)".*/\1/p'
+}
+
+expect_equal "here" full "$("$BERM" plan --json | tier)"
+expect_equal "in berm" landlock "$(outer "$BERM" plan --json | tier)"
+expect_output "in berm: a project with a repository and a secret, nothing accepted" one outer "$BERM" run -- cat file
+expect_status "in berm: the secret" 1 outer "$BERM" run -- cat .env
+expect_status "in berm: planting" 2 outer "$BERM" run -- sh -c 'echo x >>.git/config'
+expect_status "in berm: planting by renaming" 1 outer "$BERM" run -- mv .git .git2
+expect_equal "in berm: the host's files" "ann SECRET=1" "$(git config user.name) $(cat .env)"
+expect_status "in berm: the outer one lets it write there: the control" 0 outer touch "$scratch/extra/outer"
+expect_status "in berm: the inner one does not" 1 outer "$BERM" run -- touch "$scratch/extra/inner"
+expect_status "in berm: nor with a variable" 1 outer env BERM=1 BERM_TIER=full "$BERM" run -- touch "$scratch/extra/inner"
+expect "in berm: not there" test ! -e "$scratch/extra/inner"
+expect_status "in berm: a status" 7 outer "$BERM" run -- sh -c 'exit 7'
+expect_status "in berm: work" 0 outer "$BERM" run -- sh -c 'chmod 600 file && git add file && git -c user.name=a -c user.email=b commit -qm x'
+
+# In the tier landlock the only places that a second one could keep its state in are the command's own: it refuses.
+poor() {
+	"$scratch/no-namespaces" "$BERM" run --accept-weaker=secrets --accept-weaker=planting --allow-read="$BERM" -- "$@"
+}
+expect_status "in tier landlock: the control" 0 poor cat .env
+for weaker in '' --accept-weaker=writes; do
+	expect_status "in tier landlock" 125 poor "$BERM" run ${weaker:+"$weaker"} -- cat .env
+	expect_contains "in tier landlock: said" "state directory" "$err"
+	expect_equal "in tier landlock: nothing ran" "" "$out"
+done
+
+# bubblewrap, with and without user namespaces inside.
+bubble() {
+	bwrap --bind / / --dev /dev --proc /proc --unshare-user --unshare-pid "$@"
+}
+if ! bubble true 2>"$scratch/log"; then
+	echo "bwrap does not run here: $(cat "$scratch/log")"
+	exit 77
+fi
+expect_equal "in bwrap" full "$(bubble "$BERM" plan --json | tier)"
+expect_status "in bwrap: the control" 0 bubble touch "$scratch/extra/bubble"
+# In a private /tmp there may be a directory of that name.
+run bubble "$BERM" run -- touch "$scratch/extra/inner"
+expect "in bwrap: the wall" test ! -e "$scratch/extra/inner"
+expect_status "in bwrap: the secret" 1 bubble "$BERM" run -- cat .env
+expect_equal "in bwrap without user namespaces" landlock "$(bubble --disable-userns "$BERM" plan --json | tier)"
+expect_status "in bwrap without user namespaces: refused, because nothing hides the secret" 125 bubble --disable-userns "$BERM" run -- true
+rm .env
+expect_status "nor the hooks" 125 bubble --disable-userns "$BERM" run -- true
+expect_contains "nor the hooks: said" .git/hooks "$err"
+expect_status "in bwrap without user namespaces, accepted" 1 \
+	bubble --disable-userns "$BERM" run --accept-weaker=planting -- touch "$scratch/extra/inner"
+expect "in bwrap: not there" test ! -e "$scratch/extra/inner"
+
+# What is mounted read-only is held only if it cannot be moved away with what is around it.
+locked=(--ro-bind .git/hooks "$project/.git/hooks" --ro-bind .git/config "$project/.git/config")
+expect_status "locked, but movable: the control" 0 bubble "${locked[@]}" sh -c 'mv .git .git2 && mv .git2 .git'
+expect_status "locked, but movable" 125 bubble --disable-userns "${locked[@]}" "$BERM" run -- true
+pinned=(--bind .git "$project/.git" "${locked[@]}")
+expect_status "locked and pinned: the control" 1 bubble "${pinned[@]}" mv .git .git2
+expect_status "locked and pinned" 0 bubble --disable-userns "${pinned[@]}" "$BERM" run -- true
+finish
