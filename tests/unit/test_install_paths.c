@@ -31,8 +31,8 @@ static const char *make_prefix(const char *prefix, bool has_shims)
 	const char *bin = below(prefix, "bin"), *shims;
 	struct error err = { 0 };
 	make_all(bin);
-	if (has_shims && path_resolve(filesystem_host(), &arena, path_absolute(&arena, bin, BERM_SHIMS_FROM_BINDIR), &shims, NULL,
-				      NULL, &err) == 0)
+	if (has_shims && path_resolve(filesystem_host(), &arena, path_absolute(&arena, bin, BERM_SHIMS_FROM_BINDIR), &shims,
+				      NULL, NULL, &err) == 0)
 		make_all(shims);
 	return path_join(&arena, bin, "berm");
 }
