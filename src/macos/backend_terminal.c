@@ -16,7 +16,7 @@ void mac_terminal_open(struct arena *arena, struct mac_terminal *terminal)
 {
 	*terminal = (struct mac_terminal){ .fd = -1 };
 	for (int fd = 0; fd <= 2; fd++) {
-		char name[256];
+		char name[256] = "";
 		pid_t group = tcgetpgrp(fd);
 		if (isatty(fd) && ttyname_r(fd, name, sizeof name) == 0)
 			terminal->names[terminal->name_count++] = arena_copy(arena, name);
