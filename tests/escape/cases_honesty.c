@@ -247,7 +247,7 @@ const struct open_case cases_open[] = {
 	{ 106, "the host creates a denied name during the run", LATER, "level launch; case 55 asserts that plan says so" },
 	{ 108, "kill -9 at any moment: the project holds nothing new", "run here", "escape-kills, 200 times" },
 	{ 109, "the host rewrites a protected file", LATER, "level launch; case 55 asserts that plan says so" },
-	{ 112, "flags and variables that widen", "run here", "tests/cli/shell.sh, git-hooks.sh" },
+	{ 112, "flags and variables that widen", "run here", "tests/cli/shell.sh, git-hooks-kinds.sh" },
 	{ 117, "the proxy's port on another host", LATER, "tier landlock" },
 	{ 0 },
 };
