@@ -22,7 +22,7 @@ const char *berm_path, *attack_path;
 bool is_self_test;
 
 static const int errors[] = { EPERM, ENOSYS, ENOMEM, EINTR };
-enum { ERROR_COUNT = sizeof errors / sizeof *errors, RUN_MS = 5000, SAMPLES = 8 };
+enum { ERROR_COUNT = sizeof errors / sizeof *errors, RUN_MS = 5000, SAMPLES = 4 };
 
 struct bench {
 	struct world world;
