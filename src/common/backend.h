@@ -37,6 +37,7 @@ struct run_result {
 	struct egress_reports *refused; /* connections that the policy does not allow; NULL if nobody judged any */
 	bool is_refused_by_host; /* with -1: the host does not allow what the plan's tier is made of; a lower one may do */
 	struct error note; /* something the user should know about the run; the run was not affected */
+	const char *details; /* lines that say more of the note, for -v; NULL: none */
 };
 
 /* The best tier that this machine allows for this plan, found by trying it in a throwaway child; `why` says why it is not the full one. */

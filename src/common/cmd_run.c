@@ -213,6 +213,8 @@ int run_command(struct session *session, char *const *command)
 		say_refused(result.refused, session->options.is_verbose);
 	if (error_is_set(&result.note))
 		report_error(&result.note);
+	if (result.details && session->options.is_verbose)
+		fputs(result.details, stderr);
 	if (result.is_git_refused)
 		say_git_refused();
 	if (error_is_set(&result.ended))

@@ -148,7 +148,7 @@ static void keep_report(const struct plan *plan, const struct violations *violat
 
 static void report(const struct plan *plan, const struct violations *violations, struct run_result *result)
 {
-	struct text summary = { 0 };
+	struct text summary = { 0 }, details = { 0 };
 	violations_summary(violations, &summary);
 	if (summary.length > 0 && !error_is_set(&result->note)) {
 		error_set(&result->note, "%s", summary.data);
@@ -156,6 +156,10 @@ static void report(const struct plan *plan, const struct violations *violations,
 			   plan->context.state_directory);
 	}
 	text_free(&summary);
+	violations_details(violations, &details);
+	if (details.length > 0)
+		result->details = arena_copy(plan->arena, details.data);
+	text_free(&details);
 	keep_report(plan, violations);
 }
 

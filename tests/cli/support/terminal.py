@@ -468,7 +468,7 @@ def front_of_pipeline(wrap):
 def suspend_script(wrap):
     """A script that waits for the sandbox stops with it."""
     with playing(Shell()) as shell:
-        shell.line("cat >wait.sh <<'END'\necho ready\n" + f"{wrap}sh -c 'sleep 0.6; exit 3'\necho \"then $?\"\nEND")
+        shell.line(f"cat >wait.sh <<'END'\n{wrap}sh -c 'echo ready; sleep 0.8; exit 3'\necho \"then $?\"\nEND")
         shell.line("sh wait.sh")
         shell.expect("ready")
         shell.press("\x1a")
