@@ -468,9 +468,10 @@ def front_of_pipeline(wrap):
 def suspend_script(wrap):
     """A script that waits for the sandbox stops with it."""
     with playing(Shell()) as shell:
-        shell.line(f"cat >wait.sh <<'END'\n{wrap}sh -c 'echo ready; sleep 0.8; exit 3'\necho \"then $?\"\nEND")
+        shell.line("cat >wait.sh <<'END'\necho ready\n" + f"{wrap}sh -c 'sleep 1; exit 3'\necho \"then $?\"\nEND")
         shell.line("sh wait.sh")
         shell.expect("ready")
+        time.sleep(0.3)  # a shell that is stopped before it has started its command may end with 2, bare too
         shell.press("\x1a")
         shell.expect("Stopped")
         shell.line("fg")
