@@ -7,6 +7,8 @@
  * so nothing that runs inside was ever outside it. Failures before execve come back over the channel and are told by the launcher;
  * nothing has run then. When the command ends, init ends, and the kernel ends whatever is left in the pid namespace.
  *
+ * Where a limit needs a control group and only systemd can make one, init waits, with nothing done yet, until it is in it (scope.h).
+ *
  * Where the policy names destinations there is a fourth, the proxy (egress.h), forked before init and outside like the launcher.
  *
  * Order: state → filter → command → signals → [proxy] → channel → namespaces → (init.c: tie, settle, view, confine, filter, start)
@@ -14,7 +16,9 @@
 #include "common/backend.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -149,6 +153,14 @@ static void explain_not_executed(const struct plan *plan, const char *name, stru
 			   host);
 }
 
+/* Init, which has done nothing yet. */
+static void end_unstarted(pid_t init)
+{
+	kill(init, SIGKILL);
+	while (waitpid(init, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 static int run_and_supervise(struct launch *launch, const struct terminal *terminal, int signals, struct run_result *result,
 			     struct error *err)
 {
@@ -182,6 +194,11 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 	if (supervision.pid < 0) {
 		watch_end(&launch->watch);
 		cgroup_end(&launch->group, &ignored);
+		return -1;
+	}
+	if (launch->limits.has_scope && launch_scope(launch, supervision.pid, result, err) < 0) {
+		end_unstarted(supervision.pid);
+		watch_end(&launch->watch);
 		return -1;
 	}
 	supervision.channel = channel;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes, ends and sweeps the control group of a run; cgroup.h has the theory. Never touches a group that it did not make, and never
- * moves a process. */
+/* Makes, ends and sweeps the control group of a run; cgroup.h has the theory. Never touches a group that was not made
+ * for this run, and moves no process but init, within an adopted one. */
 #include "linux/cgroup.h"
 
 #include <errno.h>
@@ -117,12 +117,12 @@ bool cgroup_find_in(const char *root, const char *own, unsigned wanted, struct c
 	}
 }
 
-/* The line "0::/path" of /proc/self/cgroup. */
-static bool own_group(char *path, size_t size)
+/* The line "0::/path" of /proc/self/cgroup, or another process's. */
+static bool group_of(const char *file, char *path, size_t size)
 {
 	char text[8192];
 	char *line, *end;
-	if (!read_at(AT_FDCWD, "/proc/self/cgroup", text, sizeof text))
+	if (!read_at(AT_FDCWD, file, text, sizeof text))
 		return false;
 	line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
 	if (!line)
@@ -136,18 +136,24 @@ static bool own_group(char *path, size_t size)
 	return true;
 }
 
-bool cgroup_find(unsigned wanted, struct cgroup_base *base)
+static const char *find_mount(void)
 {
-	char own[PATH_MAX];
-	*base = (struct cgroup_base){ .fd = -1 };
-	if (!own_group(own, sizeof own))
-		return false;
 	for (size_t i = 0; i < sizeof mounts / sizeof mounts[0]; i++) {
 		struct statfs info;
 		if (statfs(mounts[i], &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC)
-			return cgroup_find_in(mounts[i], own, wanted, base);
+			return mounts[i];
 	}
-	return false;
+	return NULL;
+}
+
+bool cgroup_find(unsigned wanted, struct cgroup_base *base)
+{
+	char own[PATH_MAX];
+	const char *mount;
+	*base = (struct cgroup_base){ .fd = -1 };
+	if (!group_of("/proc/self/cgroup", own, sizeof own) || !(mount = find_mount()))
+		return false;
+	return cgroup_find_in(mount, own, wanted, base);
 }
 
 /* When the process began, in clock ticks since boot: with its number, its identity until the next boot. 0: there is none. */
@@ -299,6 +305,82 @@ int cgroup_make(struct cgroup_base *base, const struct cgroup_limits *limits, co
 	return -1;
 }
 
+/* "max", or nothing at all, is no number. */
+static bool reads_exactly(int directory, const char *file, uint64_t value)
+{
+	char text[64], wanted[64];
+	snprintf(wanted, sizeof wanted, "%llu\n", (unsigned long long)value);
+	return read_at(directory, file, text, sizeof text) && strcmp(text, wanted) == 0;
+}
+
+/* What the kernel says, not what somebody says to have told it. */
+static int check_limits(int outer, const struct cgroup_limits *limits, struct error *err)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (limits->memory > 0 && !reads_exactly(outer, "memory.max", limits->memory / page * page))
+		return error_set(err, "the scope that systemd made does not have the limit of memory");
+	if (limits->memory > 0 && faccessat(outer, "memory.swap.max", F_OK, 0) == 0 &&
+	    !reads_exactly(outer, "memory.swap.max", 0))
+		return error_set(err, "the scope that systemd made allows swap beyond the limit of memory");
+	if (limits->processes > 0 && !reads_exactly(outer, "pids.max", limits->processes + 1))
+		return error_set(err, "the scope that systemd made does not have the limit of processes");
+	return 0;
+}
+
+static int enter_inner(struct cgroup *group, pid_t pid, bool has_memory, struct error *err)
+{
+	if (has_memory && write_number(group->outer, "memory.oom.group", 1) < 0)
+		return error_errno(err, errno, "the scope that systemd made is not delegated");
+	if (group->calls->make(group->outer, inner_name) < 0)
+		return error_errno(err, errno, "cannot make a control group in the scope that systemd made");
+	group->inner = openat(group->outer, inner_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (group->inner < 0 || write_number(group->inner, "cgroup.procs", (uint64_t)pid) < 0)
+		return error_errno(err, errno, "cannot use the control group in the scope that systemd made");
+	return 0;
+}
+
+int cgroup_adopt_in(const char *root, const char *path, pid_t pid, const char *name, const struct cgroup_limits *limits,
+		    const struct cgroup_calls *calls, struct cgroup *group, struct error *err)
+{
+	char full[PATH_MAX];
+	const char *last = strrchr(path, '/');
+	*group = (struct cgroup){ .calls = calls, .base = -1, .outer = -1, .inner = -1 };
+	/* The name is this run's own: a group that is called so is new, and nobody else's. */
+	if (!last || strcmp(last + 1, name) != 0 || path[0] != '/' || strstr(path, "/.."))
+		return error_set(err, "systemd did not put the sandbox into the scope %s", name);
+	if (snprintf(full, sizeof full, "%s%s", root, path) >= (int)sizeof full)
+		return error_set(err, "the path of the scope %s is too long", name);
+	group->outer = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (group->outer < 0)
+		return error_errno(err, errno, "cannot open the scope %s", name);
+	if (!reads_exactly(group->outer, "cgroup.procs", (uint64_t)pid))
+		error_set(err, "the sandbox is not alone in the scope %s", name);
+	else if (check_limits(group->outer, limits, err) == 0 && enter_inner(group, pid, limits->memory > 0, err) == 0)
+		return 0;
+	forget(group);
+	return -1;
+}
+
+int cgroup_adopt(pid_t pid, const char *name, const struct cgroup_limits *limits, struct cgroup *group, struct error *err)
+{
+	char file[64], path[PATH_MAX], inner[PATH_MAX];
+	const char *mount = find_mount();
+	size_t length;
+
+	*group = (struct cgroup){ .base = -1, .outer = -1, .inner = -1 };
+	snprintf(file, sizeof file, "/proc/%d/cgroup", (int)pid);
+	if (!mount || !group_of(file, path, sizeof path))
+		return error_set(err, "there is no cgroup v2 hierarchy to see a scope in");
+	if (cgroup_adopt_in(mount, path, pid, name, limits, &cgroup_kernel, group, err) < 0)
+		return -1;
+	length = strlen(path);
+	if (group_of(file, inner, sizeof inner) && strncmp(inner, path, length) == 0 && inner[length] == '/' &&
+	    strcmp(inner + length + 1, inner_name) == 0)
+		return 0;
+	forget(group);
+	return error_set(err, "the sandbox did not arrive in its control group");
+}
+
 static uint64_t read_event(int directory, const char *file, const char *key)
 {
 	char text[1024];
@@ -323,13 +405,18 @@ void cgroup_end(struct cgroup *group, struct cgroup_events *events)
 	*events = (struct cgroup_events){ 0 };
 	if (group->outer < 0)
 		return;
-	/* All are dead with init; this is for the day when they are not. Before 5.14 there is no such file. */
-	write_at(group->outer, "cgroup.kill", "1");
+	/* First: systemd removes a scope as soon as nobody is in it. */
 	events->killed_for_memory = read_event(group->outer, "memory.events", "oom_kill");
 	events->refused_processes = read_event(group->outer, "pids.events", "max");
 	events->memory_peak = read_number(group->outer, "memory.peak");
+	events->is_lost = group->base < 0 && faccessat(group->outer, "cgroup.procs", F_OK, 0) < 0;
+	/* All are dead with init; this is for the day when they are not. Before 5.14 there is no such file. */
+	write_at(group->outer, "cgroup.kill", "1");
 	for (int i = 0; i < REMOVE_TRIES; i++) {
-		if (remove_group(group->base, group->name, group->calls) == 0 || errno != EBUSY)
+		/* An adopted one is systemd's to remove. */
+		if ((group->base < 0 ? group->calls->remove(group->outer, inner_name)
+				     : remove_group(group->base, group->name, group->calls)) == 0 ||
+		    errno != EBUSY)
 			break;
 		poll(NULL, 0, REMOVE_WAIT_MS);
 	}

@@ -6,6 +6,8 @@
  * limits and holds no process; the inner one is where init is born (CLONE_INTO_CGROUP: moving a process later costs milliseconds).
  * The controllers are not handed on to the inner one, so that nested namespaces, whose root it is, find no limit there to raise.
  *
+ * Where no such base is, systemd may have made the outer one (scope.h): it is adopted, once it is seen to be what was asked for.
+ *
  * Each run has a new group: a child that is born into a group that was ever killed is killed too (seen on 6.1 to 7.1). The name
  * tells whose it is; what a launcher that was killed left behind is removed by the next one. */
 #ifndef BERM_LINUX_CGROUP_H
@@ -13,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/error.h"
 
@@ -39,7 +42,7 @@ extern const struct cgroup_calls cgroup_kernel;
 enum { CGROUP_NAME_MAX = 80 };
 struct cgroup {
 	const struct cgroup_calls *calls;
-	int base, outer, inner; /* -1: there is none */
+	int base, outer, inner; /* -1: there is none; an adopted one has no base */
 	char name[CGROUP_NAME_MAX];
 };
 
@@ -47,6 +50,7 @@ struct cgroup_events {
 	uint64_t killed_for_memory; /* processes */
 	uint64_t refused_processes; /* forks */
 	uint64_t memory_peak; /* bytes; 0: not known */
+	bool is_lost; /* somebody else removed the group before it could be asked */
 };
 
 /* The nearest base around the calling process with all that is wanted; false if there is none. Reads only. */
@@ -57,6 +61,12 @@ bool cgroup_find_in(const char *root, const char *own, unsigned wanted, struct c
 /* Makes the group and writes its limits; takes the base's descriptor, whatever the outcome. -1: nothing is left of it. */
 int cgroup_make(struct cgroup_base *base, const struct cgroup_limits *limits, const struct cgroup_calls *calls,
 		struct cgroup *group, struct error *err);
+/* The process is alone in a group called `name`, which is not this process's own and has exactly these limits: takes that for the
+ * group, and moves the process on into the inner one. -1: it is none of this, and err says what is missing. */
+int cgroup_adopt(pid_t pid, const char *name, const struct cgroup_limits *limits, struct cgroup *group, struct error *err);
+/* The same in a hierarchy at `root`, for a process that is in the group `path`, as others see it now. */
+int cgroup_adopt_in(const char *root, const char *path, pid_t pid, const char *name, const struct cgroup_limits *limits,
+		    const struct cgroup_calls *calls, struct cgroup *group, struct error *err);
 /* When all inside are dead or have to be: what happened, and the group goes. A group that is not there is fine. */
 void cgroup_end(struct cgroup *group, struct cgroup_events *events);
 /* Removes groups of berms that are no more. */

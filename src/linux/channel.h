@@ -20,6 +20,7 @@ enum message_type {
 	MESSAGE_SIGNAL, /* launcher → init: send the signal `value` to the command */
 	MESSAGE_FOREGROUND, /* launcher → init: berm's group has the terminal; the command's group gets it */
 	MESSAGE_SIGNAL_ALL, /* launcher → init: send it to every process inside */
+	MESSAGE_SCOPE, /* launcher → init: systemd was asked for a scope; value says whether init is in it. Go on */
 	MESSAGE_WATCH, /* init → launcher: descriptors for watch_take; value says which */
 };
 

@@ -390,6 +390,8 @@ _Noreturn void init_main(struct launch *launch)
 
 	if (tie(launch, &err) < 0)
 		fail(channel, &err);
+	if (launch->limits.has_scope)
+		launch_await_scope(launch);
 	if (!launch->is_alone && enter_namespaces(launch, &post, &err) < 0)
 		fail(channel, &err);
 	post.signals = signals_watch_inside(&err);

@@ -41,6 +41,11 @@ struct launch {
 int launch_limits(struct launch *launch, struct run_result *result, struct error *err);
 /* Forks init, into the group if there is one. As namespaces_fork. */
 pid_t launch_fork(struct launch *launch, int *pidfd, struct run_result *result, struct error *err);
+/* With limits.has_scope, once init is there: asks systemd for the scope, and tells init how it went, which waits for that before it
+ * does anything. -1: the policy does not allow to go on without; init has been told nothing. */
+int launch_scope(struct launch *launch, pid_t init, struct run_result *result, struct error *err);
+/* In init, with limits.has_scope. */
+void launch_await_scope(struct launch *launch);
 
 /* init.c: the life of pid 1. Never returns. */
 _Noreturn void init_main(struct launch *launch);

@@ -18,13 +18,14 @@ enum limit_hold {
 	HOLD_PID_MAX,
 	HOLD_AFFINITY,
 	HOLD_GROUP,
+	HOLD_SCOPE, /* systemd is asked for a group once init is there; then this is HOLD_GROUP or HOLD_WATCH */
 	HOLD_TIMER,
 	HOLD_WATCH,
 };
 
 struct limits_choice {
 	enum limit_hold holds[LIMIT_COUNT];
-	bool has_group, has_watch; /* one of them is held so */
+	bool has_group, has_watch, has_scope; /* one of them is held so */
 	uint64_t pid_max; /* for the sandbox's pid namespace; 0: left alone */
 	unsigned long pid_max_inode; /* of the host's own */
 };
@@ -39,10 +40,18 @@ struct limits_machine {
 	bool has_memory_group, has_pids_group, has_pid_max;
 	bool has_own_count; /* RLIMIT_NPROC counts per user namespace (5.14) */
 	bool is_shared; /* no namespaces: what counts there counts the host's processes too */
+	bool has_manager; /* systemd can be asked for a group */
 };
 void limits_choose_for(const struct plan *plan, const struct limits_machine *machine, struct limits_choice *choice);
 /* The same when the group could not be made. */
 void limits_without_group(const struct plan *plan, struct limits_choice *choice);
+
+/* Once systemd has been asked for a scope: what it was to hold is held by it, or looked at. */
+void limits_settle_scope(struct limits_choice *choice, bool is_held);
+/* Does the policy refuse a run in which a limit is only looked at? */
+bool limits_are_required(const struct plan *plan);
+/* What a scope of this run has to hold. */
+struct cgroup_limits limits_of_scope(const struct plan *plan, const struct limits_choice *choice);
 
 /* The guarantee's state; with is_detailed each limit's too, in the plan's arena. */
 void limits_describe(const struct plan *plan, const struct limits_choice *choice, bool is_detailed,

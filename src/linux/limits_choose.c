@@ -9,6 +9,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "linux/scope.h"
+
 enum {
 	PID_RESERVED = 300, /* numbers that the kernel does not give out again once they have gone round */
 	PID_MAX_USEFUL = 1024, /* of fewer processes too many would be refused then */
@@ -49,7 +51,7 @@ static enum limit_hold hold_processes(const struct plan *plan, const struct limi
 static uint64_t pid_max_for(uint64_t processes, enum limit_hold hold)
 {
 	uint64_t wanted = processes < PID_MAX_MAX ? processes + 2 : PID_MAX_MAX; /* from 1, which is init, to this minus 1 */
-	if (hold == HOLD_WATCH)
+	if (hold == HOLD_WATCH || hold == HOLD_SCOPE)
 		wanted += PID_RESERVED;
 	return wanted < PID_MAX_MAX ? wanted : PID_MAX_MAX;
 }
@@ -70,11 +72,14 @@ void limits_choose_for(const struct plan *plan, const struct limits_machine *mac
 			hold = machine->has_memory_group ? HOLD_GROUP : HOLD_WATCH;
 		else if (i == LIMIT_PROCESSES)
 			hold = hold_processes(plan, machine, choice->has_group);
+		if (hold == HOLD_WATCH && i != LIMIT_DISK && machine->has_manager && !machine->is_shared)
+			hold = HOLD_SCOPE;
 		choice->holds[i] = hold;
 		choice->has_group |= hold == HOLD_GROUP;
 		choice->has_watch |= hold == HOLD_WATCH;
+		choice->has_scope |= hold == HOLD_SCOPE;
 		if (i == LIMIT_PROCESSES && machine->has_pid_max && !machine->is_shared &&
-		    (hold == HOLD_PID_MAX || hold == HOLD_WATCH))
+		    (hold == HOLD_PID_MAX || hold == HOLD_WATCH || hold == HOLD_SCOPE))
 			choice->pid_max = pid_max_for(plan->limits[i].value, hold);
 	}
 }
@@ -91,13 +96,16 @@ static bool has_pid_max(void)
 	return is_kernel_since(PID_MAX_MAJOR, PID_MAX_MINOR) && (geteuid() != 0 || access(pid_max, W_OK) == 0);
 }
 
-/* One base for all that is wanted; where that is not to be had, memory alone, which nothing else can bound. */
+/* One base for all that is wanted; where that is not to be had, memory alone, which nothing else can bound. Without any, systemd may
+ * be asked once init is there. */
 static void find_base(const struct plan *plan, struct limits_machine *machine, struct cgroup_base *base)
 {
 	bool wants_memory = plan->limits[LIMIT_MEMORY].is_set;
 	unsigned wanted = (wants_memory ? CGROUP_MEMORY : 0) | (plan->limits[LIMIT_PROCESSES].is_set ? CGROUP_PIDS : 0);
-	if (!cgroup_find(wanted, base) && (!wants_memory || !cgroup_find(CGROUP_MEMORY, base)))
+	if (!cgroup_find(wanted, base) && (!wants_memory || !cgroup_find(CGROUP_MEMORY, base))) {
+		machine->has_manager = !machine->is_shared && scope_can_ask(plan->context.uid);
 		return;
+	}
 	machine->has_memory_group = (base->controllers & CGROUP_MEMORY) != 0;
 	machine->has_pids_group = (base->controllers & CGROUP_PIDS) != 0;
 }
@@ -156,6 +164,30 @@ void limits_without_group(const struct plan *plan, struct limits_choice *choice)
 	choose(plan, false, choice, NULL);
 }
 
+void limits_settle_scope(struct limits_choice *choice, bool is_held)
+{
+	for (int i = 0; i < LIMIT_COUNT; i++)
+		if (choice->holds[i] == HOLD_SCOPE)
+			choice->holds[i] = is_held ? HOLD_GROUP : HOLD_WATCH;
+	choice->has_group |= choice->has_scope && is_held;
+	choice->has_watch |= choice->has_scope && !is_held;
+	choice->has_scope = false;
+}
+
+bool limits_are_required(const struct plan *plan)
+{
+	return plan->required[GUARANTEE_LIMITS] == LEVEL_ENFORCED && !plan->accepted_weaker[GUARANTEE_LIMITS];
+}
+
+struct cgroup_limits limits_of_scope(const struct plan *plan, const struct limits_choice *choice)
+{
+	const struct setting *limits = plan->limits;
+	return (struct cgroup_limits){
+		.memory = choice->holds[LIMIT_MEMORY] == HOLD_SCOPE ? limits[LIMIT_MEMORY].value : 0,
+		.processes = choice->holds[LIMIT_PROCESSES] == HOLD_SCOPE ? limits[LIMIT_PROCESSES].value : 0,
+	};
+}
+
 struct cgroup_limits limits_of_group(const struct plan *plan, const struct cgroup_base *base)
 {
 	const struct setting *limits = plan->limits;
@@ -177,7 +209,7 @@ uint64_t limits_of_tmpfs(const struct plan *plan, bool is_disk)
 	return memory->is_set && memory->value < disk->value ? memory->value : disk->value;
 }
 
-static struct limit_state describe(enum limit limit, enum limit_hold hold)
+static struct limit_state describe(enum limit limit, enum limit_hold hold, bool is_required)
 {
 	switch (hold) {
 	case HOLD_NOT_SET:
@@ -195,6 +227,13 @@ static struct limit_state describe(enum limit limit, enum limit_hold hold)
 		return (struct limit_state){ "set of processors, which the command cannot change", true, NULL };
 	case HOLD_GROUP:
 		return (struct limit_state){ "control group", true, NULL };
+	case HOLD_SCOPE:
+		return is_required ? (struct limit_state){ "scope of systemd, asked for at launch", true,
+							   "without it the run is refused" }
+				   : (struct limit_state){
+					     "scope of systemd, asked for at launch, else looked at every 10 to 100 ms", false,
+					     "no control group is delegated here"
+				     };
 	case HOLD_TIMER:
 		return (struct limit_state){ "timer", true, NULL };
 	case HOLD_WATCH:
@@ -212,6 +251,7 @@ static struct limit_state describe(enum limit limit, enum limit_hold hold)
 void limits_describe(const struct plan *plan, const struct limits_choice *choice, bool is_detailed,
 		     struct guarantee_state *state)
 {
+	bool is_required = limits_are_required(plan);
 	struct limit_state *limits = is_detailed ? arena_alloc(plan->arena, LIMIT_COUNT * sizeof *limits) : NULL;
 
 	*state = (struct guarantee_state){ .level = LEVEL_ENFORCED, .mechanism = "rlimits, timer", .limits = limits };
@@ -220,8 +260,21 @@ void limits_describe(const struct plan *plan, const struct limits_choice *choice
 	if (choice->has_group)
 		state->mechanism =
 			choice->has_watch ? "control group, rlimits, timer, polling" : "control group, rlimits, timer";
+	else if (choice->has_scope)
+		state->mechanism = choice->has_watch || !is_required ? "scope of systemd, rlimits, timer, polling"
+								     : "scope of systemd, rlimits, timer";
 	else if (choice->has_watch)
 		state->mechanism = "rlimits, timer, polling";
+	/* Where it is required the run is refused without it, so what runs is held. */
+	if (choice->has_scope && !is_required) {
+		state->level = LEVEL_PARTIAL;
+		state->reason =
+			"systemd is asked for a scope at launch; where it gives none, memory and processes are looked at "
+			"every 10 to 100 ms";
+		state->fix =
+			"require: {limits: enforced} refuses a run without the scope; a delegated control group needs none "
+			"(systemd-run --user --scope -p Delegate=yes)";
+	}
 	if (choice->has_watch) {
 		state->level = LEVEL_PARTIAL;
 		state->reason = choice->holds[LIMIT_MEMORY] == HOLD_WATCH
@@ -234,7 +287,7 @@ void limits_describe(const struct plan *plan, const struct limits_choice *choice
 				     : NULL;
 	}
 	for (int i = 0; limits && i < LIMIT_COUNT; i++)
-		limits[i] = describe((enum limit)i, choice->holds[i]);
+		limits[i] = describe((enum limit)i, choice->holds[i], is_required);
 }
 
 void limits_judge(const struct plan *plan, bool is_detailed, struct guarantee_state *state)

@@ -29,7 +29,9 @@ pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, stru
 	struct clone_args arguments = {
 		.flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
 			 (options->has_host_network ? 0 : CLONE_NEWNET) |
-			 (options->has_group ? CLONE_INTO_CGROUP : CLONE_NEWCGROUP),
+			 (options->has_group   ? CLONE_INTO_CGROUP
+			  : options->has_scope ? 0
+					       : CLONE_NEWCGROUP),
 		.pidfd = (uint64_t)(uintptr_t)pidfd,
 		.exit_signal = SIGCHLD,
 		.cgroup = options->has_group ? (uint64_t)options->group : 0,
@@ -83,7 +85,7 @@ int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t
 	if (map_identity(uid, gid, err) < 0)
 		return -1;
 	/* Made by clone3 its root would be the group that berm is in, and there are limits to be raised. */
-	if (options->has_group && unshare(CLONE_NEWCGROUP) < 0)
+	if ((options->has_group || options->has_scope) && unshare(CLONE_NEWCGROUP) < 0)
 		return error_errno(err, errno, "cannot make a control group namespace");
 	return options->has_host_network ? 0 : raise_loopback(err);
 }

@@ -11,6 +11,7 @@
 struct namespaces_options {
 	bool has_host_network; /* network: all shares the host's */
 	bool has_group; /* the child is born into a control group of its own */
+	bool has_scope; /* it is moved into one before namespaces_settle, perhaps */
 	int group; /* its directory, with has_group */
 };
 

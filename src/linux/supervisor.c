@@ -248,6 +248,7 @@ static void take_message(struct run *run)
 	case MESSAGE_SIGNAL:
 	case MESSAGE_FOREGROUND:
 	case MESSAGE_SIGNAL_ALL:
+	case MESSAGE_SCOPE:
 	case MESSAGE_WATCH:
 		return;
 	}
@@ -389,7 +390,11 @@ static int conclude(struct run *run, int status, const struct cgroup_events *eve
 		return error_set(run->err, "the sandbox ended while it was being set up");
 	}
 	run->result->exit_code = run->is_killed ? EXIT_SIGNAL_BASE + SIGHUP : EXIT_ENDED;
-	if (!run->is_killed)
+	if (!run->is_killed && events->is_lost)
+		error_set(&run->result->ended,
+			  "the sandbox's init was killed, perhaps at the limit of memory: systemd removed the "
+			  "scope before it could be asked");
+	else if (!run->is_killed)
 		error_set(&run->result->ended, "the sandbox's init was killed; everything in it has ended");
 	return 0;
 }

@@ -282,6 +282,120 @@ TEST never_uses_a_group_twice(void)
 	PASS();
 }
 
+/* A scope as systemd leaves it, with this process (by number only) in it. */
+static const char *scope(const char *name, const char *processes, const char *memory, const char *swap, const char *pids)
+{
+	int root;
+	mkdir(scratch_path("%s", name), 0755);
+	root = open(scratch_path("%s", name), O_RDONLY | O_DIRECTORY);
+	make_group(root, "berm-7-8.scope");
+	close(root);
+	write_file(scratch_path("%s/berm-7-8.scope/cgroup.procs", name), processes);
+	write_file(scratch_path("%s/berm-7-8.scope/memory.max", name), memory);
+	write_file(scratch_path("%s/berm-7-8.scope/memory.swap.max", name), swap);
+	write_file(scratch_path("%s/berm-7-8.scope/pids.max", name), pids);
+	return scratch_path("%s", name);
+}
+
+static const struct cgroup_limits scope_limits = { .memory = (64 << 20) + 1, .processes = 40 };
+
+static int adopt(const char *root, const char *path, struct cgroup *group, struct error *err)
+{
+	return cgroup_adopt_in(root, path, 812, "berm-7-8.scope", &scope_limits, &fake, group, err);
+}
+
+TEST a_scope_that_is_right_is_taken(void)
+{
+	struct cgroup group;
+	struct cgroup_events events;
+	struct error err = { 0 };
+	/* The kernel counts in pages. */
+	const char *root = scope("scope", "812\n", "67108864\n", "0\n", "41\n");
+
+	ASSERT_EQm(err.message, 0, adopt(root, "/berm-7-8.scope", &group, &err));
+	ASSERT_STR_EQ("1", content("scope", "berm-7-8.scope", "memory.oom.group"));
+	ASSERT_STR_EQ("812", content("scope", "berm-7-8.scope/run", "cgroup.procs"));
+	ASSERT_STR_EQ("", content("scope", "berm-7-8.scope", "cgroup.subtree_control"));
+	write_file(scratch_path("scope/berm-7-8.scope/memory.events"), "oom 1\noom_kill 2\n");
+	write_file(scratch_path("scope/berm-7-8.scope/memory.peak"), "67000000\n");
+	failing_removals = 2;
+	cgroup_end(&group, &events);
+	ASSERT_EQ(2, events.killed_for_memory);
+	ASSERT_EQ(67000000, events.memory_peak);
+	ASSERT(!events.is_lost);
+	ASSERT_STR_EQ("1", content("scope", "berm-7-8.scope", "cgroup.kill"));
+	/* The scope itself is systemd's to remove. */
+	ASSERT_EQ(1, count_groups("scope"));
+	ASSERT(access(scratch_path("scope/berm-7-8.scope/run"), F_OK) < 0);
+	PASS();
+}
+
+TEST a_scope_that_systemd_removed_first_is_lost(void)
+{
+	struct cgroup group;
+	struct cgroup_events events;
+	struct error err = { 0 };
+	const char *root = scope("lost", "812\n", "67108864\n", "0\n", "41\n");
+	int base = open(root, O_RDONLY | O_DIRECTORY);
+
+	ASSERT_EQ(0, adopt(root, "/berm-7-8.scope", &group, &err));
+	remove_group(group.outer, "run");
+	remove_group(base, "berm-7-8.scope");
+	close(base);
+	cgroup_end(&group, &events);
+	ASSERT(events.is_lost);
+	ASSERT_EQ(0, events.killed_for_memory);
+	PASS();
+}
+
+/* Whatever systemd said. */
+TEST a_scope_that_is_not_what_was_asked_for_is_not_taken(void)
+{
+	static const struct {
+		const char *path, *processes, *memory, *swap, *pids, *words;
+	} rows[] = {
+		{ "/", "812\n", "67108864\n", "0\n", "41\n", "did not put" },
+		{ "/user.slice/session-2.scope", "812\n", "67108864\n", "0\n", "41\n", "did not put" },
+		{ "/../berm-7-8.scope", "812\n", "67108864\n", "0\n", "41\n", "did not put" },
+		{ "/gone/berm-7-8.scope", "812\n", "67108864\n", "0\n", "41\n", "cannot open" },
+		{ "/berm-7-8.scope", "", "67108864\n", "0\n", "41\n", "alone" },
+		{ "/berm-7-8.scope", "811\n812\n", "67108864\n", "0\n", "41\n", "alone" },
+		{ "/berm-7-8.scope", "812\n", "max\n", "0\n", "41\n", "memory" },
+		{ "/berm-7-8.scope", "812\n", "671088640\n", "0\n", "41\n", "memory" },
+		{ "/berm-7-8.scope", "812\n", "", "0\n", "41\n", "memory" },
+		{ "/berm-7-8.scope", "812\n", "67108864\n", "max\n", "41\n", "swap" },
+		{ "/berm-7-8.scope", "812\n", "67108864\n", "0\n", "max\n", "processes" },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct cgroup group;
+		struct error err = { 0 };
+		char name[16];
+		snprintf(name, sizeof name, "wrong-%zu", i);
+		const char *root = scope(name, rows[i].processes, rows[i].memory, rows[i].swap, rows[i].pids);
+		ASSERT_EQm(rows[i].words, -1, adopt(root, rows[i].path, &group, &err));
+		ASSERTm(err.message, strstr(err.message, rows[i].words));
+		ASSERT(group.outer < 0 && group.inner < 0);
+	}
+	PASS();
+}
+
+/* Of a scope that is not delegated the limits could be taken away from inside, and its end is not in berm's hands. */
+TEST a_scope_that_is_not_delegated_is_not_taken(void)
+{
+	struct cgroup group;
+	struct error err = { 0 };
+	const char *root;
+
+	if (getuid() == 0)
+		SKIPm("root may write everything");
+	root = scope("foreign", "812\n", "67108864\n", "0\n", "41\n");
+	chmod(scratch_path("foreign/berm-7-8.scope"), 0555);
+	ASSERT_EQ(-1, adopt(root, "/berm-7-8.scope", &group, &err));
+	chmod(scratch_path("foreign/berm-7-8.scope"), 0755);
+	ASSERT_EQm(err.message, 0, adopt(root, "/berm-7-8.scope", &group, &err));
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -296,5 +410,9 @@ int main(int argc, char **argv)
 	RUN_TEST(a_busy_group_is_asked_again);
 	RUN_TEST(sweeps_what_was_left);
 	RUN_TEST(never_uses_a_group_twice);
+	RUN_TEST(a_scope_that_is_right_is_taken);
+	RUN_TEST(a_scope_that_systemd_removed_first_is_lost);
+	RUN_TEST(a_scope_that_is_not_what_was_asked_for_is_not_taken);
+	RUN_TEST(a_scope_that_is_not_delegated_is_not_taken);
 	GREATEST_MAIN_END();
 }

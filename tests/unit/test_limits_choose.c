@@ -29,6 +29,7 @@ static const struct limits_machine newer = { .has_own_count = true, .has_pid_max
 static const struct limits_machine delegated = { .has_memory_group = true, .has_pids_group = true, .has_own_count = true };
 static const struct limits_machine memory_only = { .has_memory_group = true, .has_own_count = true };
 static const struct limits_machine shared = { .is_shared = true, .has_own_count = true, .has_pid_max = true };
+static const struct limits_machine managed = { .has_manager = true, .has_own_count = true };
 static const struct limits_machine old = { .has_own_count = false };
 
 static enum limit_hold hold(const struct limits_machine *machine, enum limit limit)
@@ -140,6 +141,51 @@ TEST the_level_is_that_of_the_weakest(void)
 	PASS();
 }
 
+/* A scope that is to be asked for is a promise only where the run is refused without. */
+TEST a_scope_is_asked_for(void)
+{
+	struct limits_choice choice;
+	struct guarantee_state state;
+	const struct limit_state *limits;
+
+	start(USER);
+	ask(LIMIT_PROCESSES, 40);
+	ASSERT_EQ(HOLD_RLIMIT, hold(&managed, LIMIT_PROCESSES));
+	ask(LIMIT_MEMORY, 1 << 30);
+	ASSERT_EQ(HOLD_SCOPE, hold(&managed, LIMIT_MEMORY));
+	ASSERT_EQ(HOLD_RLIMIT, hold(&managed, LIMIT_PROCESSES));
+	limits = describe(&managed, &state);
+	ASSERT_EQ(LEVEL_PARTIAL, state.level);
+	ASSERT(!limits[LIMIT_MEMORY].is_hard && state.reason && state.fix);
+	plan.required[GUARANTEE_LIMITS] = LEVEL_ENFORCED;
+	limits = describe(&managed, &state);
+	ASSERT_EQ(LEVEL_ENFORCED, state.level);
+	ASSERT(limits[LIMIT_MEMORY].is_hard);
+	plan.accepted_weaker[GUARANTEE_LIMITS] = true;
+	describe(&managed, &state);
+	ASSERT_EQ(LEVEL_PARTIAL, state.level);
+	plan.accepted_weaker[GUARANTEE_LIMITS] = false;
+	ask(LIMIT_DISK, 1 << 30); /* no group bounds that */
+	describe(&managed, &state);
+	ASSERT_EQ(LEVEL_PARTIAL, state.level);
+
+	start(ROOT);
+	ask(LIMIT_PROCESSES, 40);
+	ask(LIMIT_MEMORY, 1 << 30);
+	limits_choose_for(&plan, &managed, &choice);
+	ASSERT(choice.has_scope && !choice.has_watch && !choice.has_group);
+	ASSERT_EQ(1 << 30, limits_of_scope(&plan, &choice).memory);
+	ASSERT_EQ(40, limits_of_scope(&plan, &choice).processes);
+	limits_settle_scope(&choice, true);
+	ASSERT(!choice.has_scope && !choice.has_watch && choice.has_group);
+	ASSERT_EQ(HOLD_GROUP, choice.holds[LIMIT_PROCESSES]);
+	limits_choose_for(&plan, &managed, &choice);
+	limits_settle_scope(&choice, false);
+	ASSERT(!choice.has_scope && choice.has_watch && !choice.has_group);
+	ASSERT_EQ(HOLD_WATCH, choice.holds[LIMIT_MEMORY]);
+	PASS();
+}
+
 TEST a_group_gets_what_it_can_hold(void)
 {
 	struct cgroup_base base = { .fd = -1, .controllers = CGROUP_MEMORY | CGROUP_PIDS };
@@ -202,6 +248,7 @@ int main(int argc, char **argv)
 	RUN_TEST(numbers_are_bounded_for_root);
 	RUN_TEST(memory_is_held);
 	RUN_TEST(the_level_is_that_of_the_weakest);
+	RUN_TEST(a_scope_is_asked_for);
 	RUN_TEST(a_group_gets_what_it_can_hold);
 	RUN_TEST(a_tmpfs_is_bounded);
 	RUN_TEST(the_way_out_is_named);
