@@ -390,12 +390,14 @@ static int conclude(struct run *run, int status, const struct cgroup_events *eve
 		return error_set(run->err, "the sandbox ended while it was being set up");
 	}
 	run->result->exit_code = run->is_killed ? EXIT_SIGNAL_BASE + SIGHUP : EXIT_ENDED;
-	if (!run->is_killed && events->is_lost)
+	if (!run->is_killed && events->is_lost && run->supervision->plan->limits[LIMIT_MEMORY].is_set) {
 		error_set(&run->result->ended,
-			  "the sandbox's init was killed, perhaps at the limit of memory: systemd removed the "
-			  "scope before it could be asked");
-	else if (!run->is_killed)
+			  "the sandbox was killed, most likely at its memory limit: systemd removed its scope "
+			  "before that could be read");
+		limits_hint(run->supervision->plan, LIMIT_MEMORY, &run->result->ended);
+	} else if (!run->is_killed) {
 		error_set(&run->result->ended, "the sandbox's init was killed; everything in it has ended");
+	}
 	return 0;
 }
 

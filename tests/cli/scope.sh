@@ -3,7 +3,7 @@
 #
 # Memory (and root's processes) where no control group is delegated: systemd is asked for a scope, and only the kernel is believed. A
 # private bus with a stand-in for systemd's manager, which moves nobody: whatever it says, no run may claim a limit that the kernel does
-# not hold. That a group which is right is taken is in tests/unit/test_cgroup.c; a real systemd is not run here.
+# not hold. That a group which is right is taken is in tests/unit/test_cgroup.c; a real systemd does not run here.
 
 # root's bus has a fixed place: a private /run shows another there.
 if [ "$(id -u)" = 0 ] && [ -z "${BERM_SCOPE_RUN:-}" ]; then
