@@ -87,6 +87,25 @@ int descriptors_close_others(const int *keep, size_t count, struct error *err)
 	return 0;
 }
 
+static int compare_numbers(const void *left, const void *right)
+{
+	int a = *(const int *)left, b = *(const int *)right;
+	return (a > b) - (a < b);
+}
+
+int descriptors_keep_only(int *keep, size_t count, struct error *err)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return error_errno(err, errno, "cannot open /dev/null");
+	for (int fd = 0; fd < 3; fd++)
+		if (dup2(null, fd) < 0)
+			return error_errno(err, errno, "cannot replace descriptor %d", fd);
+	qsort(keep, count, sizeof *keep, compare_numbers);
+	return descriptors_close_others(keep, count, err);
+}
+
 static int refuse_directory(int fd, struct error *err)
 {
 	struct stat info;

@@ -13,5 +13,7 @@ int descriptors_secure_stdio(struct error *err);
 int descriptors_close_others(const int *keep, size_t count, struct error *err);
 /* A directory handed in as stdin (or by --pass-fd) would be a way around the view: openat(0, "../..") names the host's files. */
 int descriptors_refuse_directories(const int *keep, size_t count, struct error *err);
+/* For a helper process: nothing stays open but these (in any order), and standard input, output and error are /dev/null. */
+int descriptors_keep_only(int *keep, size_t count, struct error *err);
 
 #endif

@@ -44,28 +44,14 @@ struct helper {
 	pid_t parent;
 };
 
-static int compare_numbers(const void *left, const void *right)
-{
-	int a = *(const int *)left, b = *(const int *)right;
-
-	return (a > b) - (a < b);
-}
-
 static int keep_descriptors(const struct egress_role *role, struct error *err)
 {
 	int keep[PROXY_LISTENER_MAX + 2] = { role->control, role->inside };
 	size_t count = 2;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (null < 0)
-		return error_errno(err, errno, "cannot open /dev/null");
-	for (int fd = 0; fd < 3; fd++)
-		if (dup2(null, fd) < 0)
-			return error_errno(err, errno, "cannot replace descriptor %d", fd);
 	for (size_t i = 0; i < role->listener_count; i++)
 		keep[count++] = role->listeners[i].fd;
-	qsort(keep, count, sizeof *keep, compare_numbers);
-	return descriptors_close_others(keep, count, err);
+	return descriptors_keep_only(keep, count, err);
 }
 
 /* The caller's environment may hold secrets, and this process talks to strangers. */

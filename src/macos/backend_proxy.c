@@ -73,27 +73,14 @@ static void close_listeners(const struct helper *helper)
 		close(helper->listeners[i].fd);
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	int a = *(const int *)left, b = *(const int *)right;
-	return (a > b) - (a < b);
-}
-
 static int keep_descriptors(const struct helper *helper, struct error *err)
 {
 	int keep[LISTENERS + 1] = { helper->control };
 	size_t count = 1;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (null < 0)
-		return error_errno(err, errno, "cannot open /dev/null");
-	for (int fd = 0; fd < 3; fd++)
-		if (dup2(null, fd) < 0)
-			return error_errno(err, errno, "cannot replace descriptor %d", fd);
 	for (size_t i = 0; i < helper->listener_count; i++)
 		keep[count++] = helper->listeners[i].fd;
-	qsort(keep, count, sizeof *keep, compare_numbers);
-	return descriptors_close_others(keep, count, err);
+	return descriptors_keep_only(keep, count, err);
 }
 
 static int confine(struct error *err)
