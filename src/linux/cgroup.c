@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes, ends and sweeps the control group of a run; cgroup.h has the theory. Never touches a group that was not made
- * for this run, and moves no process but init, within an adopted one. */
+ * for this run, and moves no process but init and the keeper, within an adopted one. */
 #include "linux/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -37,6 +39,8 @@ static const struct {
 static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 
 static const char inner_name[] = "run";
+/* In a scope. */
+static const char limit_name[] = "limit", keeper_name[] = "keep";
 
 static int make_directory(int parent, const char *name)
 {
@@ -317,53 +321,77 @@ static bool reads_exactly(int directory, const char *file, uint64_t value)
 static int check_limits(int outer, const struct cgroup_limits *limits, struct error *err)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	if (limits->memory > 0 && !reads_exactly(outer, "memory.max", limits->memory / page * page))
+	if (limits->memory > 0 && !reads_exactly(outer, "memory.max", (limits->memory + CGROUP_KEEPER_BYTES) / page * page))
 		return error_set(err, "the scope that systemd made does not have the limit of memory");
 	if (limits->memory > 0 && faccessat(outer, "memory.swap.max", F_OK, 0) == 0 &&
 	    !reads_exactly(outer, "memory.swap.max", 0))
 		return error_set(err, "the scope that systemd made allows swap beyond the limit of memory");
-	if (limits->processes > 0 && !reads_exactly(outer, "pids.max", limits->processes + 1))
+	if (limits->processes > 0 && !reads_exactly(outer, "pids.max", limits->processes + 2))
 		return error_set(err, "the scope that systemd made does not have the limit of processes");
 	return 0;
 }
 
-static int enter_inner(struct cgroup *group, pid_t pid, bool has_memory, struct error *err)
+/* Controllers are handed on only from a group that holds no process itself. */
+static int enter_inner(struct cgroup *group, pid_t pid, const struct cgroup_limits *limits)
 {
-	if (has_memory && write_number(group->outer, "memory.oom.group", 1) < 0)
-		return error_errno(err, errno, "the scope that systemd made is not delegated");
-	if (group->calls->make(group->outer, inner_name) < 0)
-		return error_errno(err, errno, "cannot make a control group in the scope that systemd made");
+	autoclose int keep = -1;
+	if (group->calls->make(group->base, keeper_name) < 0 || group->calls->make(group->base, limit_name) < 0)
+		return -1;
+	snprintf(group->name, sizeof group->name, "%s", limit_name);
+	keep = openat(group->base, keeper_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	group->outer = openat(group->base, limit_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (keep < 0 || group->outer < 0 || group->calls->make(group->outer, inner_name) < 0)
+		return -1;
 	group->inner = openat(group->outer, inner_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (group->inner < 0 || write_number(group->inner, "cgroup.procs", (uint64_t)pid) < 0)
-		return error_errno(err, errno, "cannot use the control group in the scope that systemd made");
-	return 0;
+	if (group->inner < 0 || write_number(group->inner, "cgroup.procs", (uint64_t)pid) < 0 ||
+	    write_number(keep, "cgroup.procs", (uint64_t)group->keeper) < 0)
+		return -1;
+	if (limits->memory > 0 && write_at(group->base, "cgroup.subtree_control", "+memory") < 0)
+		return -1;
+	if (limits->processes > 0 && write_at(group->base, "cgroup.subtree_control", "+pids") < 0)
+		return -1;
+	return write_limits(group->outer, limits);
 }
 
-int cgroup_adopt_in(const char *root, const char *path, pid_t pid, const char *name, const struct cgroup_limits *limits,
-		    const struct cgroup_calls *calls, struct cgroup *group, struct error *err)
+static bool holds_both(int directory, pid_t one, pid_t other)
+{
+	char text[64], wanted[64], turned[64];
+	snprintf(wanted, sizeof wanted, "%d\n%d\n", (int)one, (int)other);
+	snprintf(turned, sizeof turned, "%d\n%d\n", (int)other, (int)one);
+	return read_at(directory, "cgroup.procs", text, sizeof text) &&
+	       (strcmp(text, wanted) == 0 || strcmp(text, turned) == 0);
+}
+
+int cgroup_adopt_in(const char *root, const char *path, pid_t pid, pid_t keeper, const char *name,
+		    const struct cgroup_limits *limits, const struct cgroup_calls *calls, struct cgroup *group,
+		    struct error *err)
 {
 	char full[PATH_MAX];
 	const char *last = strrchr(path, '/');
-	*group = (struct cgroup){ .calls = calls, .base = -1, .outer = -1, .inner = -1 };
+	*group = (struct cgroup){ .calls = calls, .base = -1, .outer = -1, .inner = -1, .keeper = keeper };
 	/* The name is this run's own: a group that is called so is new, and nobody else's. */
 	if (!last || strcmp(last + 1, name) != 0 || path[0] != '/' || strstr(path, "/.."))
 		return error_set(err, "systemd did not put the sandbox into the scope %s", name);
 	if (snprintf(full, sizeof full, "%s%s", root, path) >= (int)sizeof full)
 		return error_set(err, "the path of the scope %s is too long", name);
-	group->outer = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (group->outer < 0)
+	group->base = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (group->base < 0)
 		return error_errno(err, errno, "cannot open the scope %s", name);
-	if (!reads_exactly(group->outer, "cgroup.procs", (uint64_t)pid))
+	if (!holds_both(group->base, pid, keeper))
 		error_set(err, "the sandbox is not alone in the scope %s", name);
-	else if (check_limits(group->outer, limits, err) == 0 && enter_inner(group, pid, limits->memory > 0, err) == 0)
-		return 0;
+	else if (check_limits(group->base, limits, err) == 0) {
+		if (enter_inner(group, pid, limits) == 0)
+			return 0;
+		error_errno(err, errno, "cannot use the scope that systemd made");
+	}
 	forget(group);
 	return -1;
 }
 
-int cgroup_adopt(pid_t pid, const char *name, const struct cgroup_limits *limits, struct cgroup *group, struct error *err)
+int cgroup_adopt(pid_t pid, pid_t keeper, const char *name, const struct cgroup_limits *limits, struct cgroup *group,
+		 struct error *err)
 {
-	char file[64], path[PATH_MAX], inner[PATH_MAX];
+	char file[64], path[PATH_MAX], inner[PATH_MAX], rest[64];
 	const char *mount = find_mount();
 	size_t length;
 
@@ -371,11 +399,11 @@ int cgroup_adopt(pid_t pid, const char *name, const struct cgroup_limits *limits
 	snprintf(file, sizeof file, "/proc/%d/cgroup", (int)pid);
 	if (!mount || !group_of(file, path, sizeof path))
 		return error_set(err, "there is no cgroup v2 hierarchy to see a scope in");
-	if (cgroup_adopt_in(mount, path, pid, name, limits, &cgroup_kernel, group, err) < 0)
+	if (cgroup_adopt_in(mount, path, pid, keeper, name, limits, &cgroup_kernel, group, err) < 0)
 		return -1;
 	length = strlen(path);
-	if (group_of(file, inner, sizeof inner) && strncmp(inner, path, length) == 0 && inner[length] == '/' &&
-	    strcmp(inner + length + 1, inner_name) == 0)
+	snprintf(rest, sizeof rest, "/%s/%s", limit_name, inner_name);
+	if (group_of(file, inner, sizeof inner) && strncmp(inner, path, length) == 0 && strcmp(inner + length, rest) == 0)
 		return 0;
 	forget(group);
 	return error_set(err, "the sandbox did not arrive in its control group");
@@ -400,25 +428,32 @@ static uint64_t read_number(int directory, const char *file)
 	return read_at(directory, file, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
 }
 
+void cgroup_end_keeper(struct cgroup *group)
+{
+	if (group->keeper <= 0)
+		return;
+	kill(group->keeper, SIGKILL);
+	while (waitpid(group->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+	group->keeper = 0;
+}
+
 void cgroup_end(struct cgroup *group, struct cgroup_events *events)
 {
 	*events = (struct cgroup_events){ 0 };
 	if (group->outer < 0)
 		return;
-	/* First: systemd removes a scope as soon as nobody is in it. */
 	events->killed_for_memory = read_event(group->outer, "memory.events", "oom_kill");
 	events->refused_processes = read_event(group->outer, "pids.events", "max");
 	events->memory_peak = read_number(group->outer, "memory.peak");
-	events->is_lost = group->base < 0 && faccessat(group->outer, "cgroup.procs", F_OK, 0) < 0;
+	events->is_lost = group->keeper > 0 && faccessat(group->outer, "cgroup.procs", F_OK, 0) < 0;
 	/* All are dead with init; this is for the day when they are not. Before 5.14 there is no such file. */
 	write_at(group->outer, "cgroup.kill", "1");
 	for (int i = 0; i < REMOVE_TRIES; i++) {
-		/* An adopted one is systemd's to remove. */
-		if ((group->base < 0 ? group->calls->remove(group->outer, inner_name)
-				     : remove_group(group->base, group->name, group->calls)) == 0 ||
-		    errno != EBUSY)
+		if (remove_group(group->base, group->name, group->calls) == 0 || errno != EBUSY)
 			break;
 		poll(NULL, 0, REMOVE_WAIT_MS);
 	}
 	forget(group);
+	cgroup_end_keeper(group);
 }

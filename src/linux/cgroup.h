@@ -6,7 +6,8 @@
  * limits and holds no process; the inner one is where init is born (CLONE_INTO_CGROUP: moving a process later costs milliseconds).
  * The controllers are not handed on to the inner one, so that nested namespaces, whose root it is, find no limit there to raise.
  *
- * Where no such base is, systemd may have made the outer one (scope.h): it is adopted, once it is seen to be what was asked for.
+ * Where no such base is, systemd may make one (scope.h), which is adopted once it is seen to be what was asked for. A keeper, a
+ * process of berm's that does nothing, stays in it: systemd removes a group as soon as it is empty, and what it counted with it.
  *
  * Each run has a new group: a child that is born into a group that was ever killed is killed too (seen on 6.1 to 7.1). The name
  * tells whose it is; what a launcher that was killed left behind is removed by the next one. */
@@ -39,11 +40,17 @@ struct cgroup_calls {
 };
 extern const struct cgroup_calls cgroup_kernel;
 
-enum { CGROUP_NAME_MAX = 80 };
+enum {
+	CGROUP_NAME_MAX = 80,
+	/* What a scope has above the limit, for its keeper: the group below, which has exactly the limit, is then always the first
+	 * that is full, and the kernel looks for somebody to kill only there. */
+	CGROUP_KEEPER_BYTES = 16 << 20,
+};
 struct cgroup {
 	const struct cgroup_calls *calls;
-	int base, outer, inner; /* -1: there is none; an adopted one has no base */
+	int base, outer, inner; /* -1: there is none */
 	char name[CGROUP_NAME_MAX];
+	pid_t keeper; /* of an adopted base, a child of this process; 0: none */
 };
 
 struct cgroup_events {
@@ -61,14 +68,19 @@ bool cgroup_find_in(const char *root, const char *own, unsigned wanted, struct c
 /* Makes the group and writes its limits; takes the base's descriptor, whatever the outcome. -1: nothing is left of it. */
 int cgroup_make(struct cgroup_base *base, const struct cgroup_limits *limits, const struct cgroup_calls *calls,
 		struct cgroup *group, struct error *err);
-/* The process is alone in a group called `name`, which is not this process's own and has exactly these limits: takes that for the
- * group, and moves the process on into the inner one. -1: it is none of this, and err says what is missing. */
-int cgroup_adopt(pid_t pid, const char *name, const struct cgroup_limits *limits, struct cgroup *group, struct error *err);
+/* The process and the keeper are alone in a group called `name` that has these limits, with room for the keeper: takes that for the
+ * base, and moves the process on into a new group with exactly the limits. -1: it is none of this, and err says what is missing; the
+ * keeper is still there. */
+int cgroup_adopt(pid_t pid, pid_t keeper, const char *name, const struct cgroup_limits *limits, struct cgroup *group,
+		 struct error *err);
 /* The same in a hierarchy at `root`, for a process that is in the group `path`, as others see it now. */
-int cgroup_adopt_in(const char *root, const char *path, pid_t pid, const char *name, const struct cgroup_limits *limits,
-		    const struct cgroup_calls *calls, struct cgroup *group, struct error *err);
+int cgroup_adopt_in(const char *root, const char *path, pid_t pid, pid_t keeper, const char *name,
+		    const struct cgroup_limits *limits, const struct cgroup_calls *calls, struct cgroup *group,
+		    struct error *err);
 /* When all inside are dead or have to be: what happened, and the group goes. A group that is not there is fine. */
 void cgroup_end(struct cgroup *group, struct cgroup_events *events);
+/* Ends the keeper, if there is one. cgroup_end does. */
+void cgroup_end_keeper(struct cgroup *group);
 /* Removes groups of berms that are no more. */
 void cgroup_sweep(int base, const struct cgroup_calls *calls);
 

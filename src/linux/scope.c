@@ -11,11 +11,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "common/cleanup.h"
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* 5.9, everywhere the same; before, there is no keeper and so no scope */
+#endif
 
 enum { PATIENCE_MS = 2000 };
 
@@ -55,14 +57,23 @@ static int64_t now_ms(void)
 }
 
 /* Dies with the launcher, or by it. */
-_Noreturn static void ask(const struct scope_request *request, int answer, pid_t launcher)
+_Noreturn static void ask(struct scope_request *request, int answer, pid_t launcher)
 {
+	sigset_t all;
 	struct error err = { 0 };
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != launcher)
 		_exit(1);
+	request->keeper = getpid();
 	if (scope_bus_ask(request, &err) < 0 && !error_is_set(&err))
 		error_set(&err, "systemd could not be asked for a scope");
-	_exit(write(answer, &err, sizeof err) == (ssize_t)sizeof err ? 0 : 1);
+	if (write(answer, &err, sizeof err) != (ssize_t)sizeof err || error_is_set(&err))
+		_exit(1);
+	/* The keeper: nothing that is the caller's, the sandbox's or the bus's stays open in it. */
+	sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0 || syscall(SYS_close_range, 0U, ~0U, 0U) < 0)
+		_exit(1);
+	for (;;)
+		pause();
 }
 
 /* An answer is smaller than PIPE_BUF: it comes whole or not at all. */
@@ -88,32 +99,33 @@ static int take_answer(int answer, struct error *err)
 	return -1;
 }
 
-static int ask_in_child(const struct scope_request *request, struct error *err)
+/* The child, which said that it is done; -1 with err, and it is gone. */
+static pid_t ask_in_child(struct scope_request *request, struct error *err)
 {
 	int ends[2];
-	pid_t child, launcher = getpid();
+	struct cgroup group = { 0 };
+	pid_t launcher = getpid();
 	int result;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_errno(err, errno, "cannot ask systemd for a scope");
-	child = fork();
-	if (child == 0)
+	group.keeper = fork();
+	if (group.keeper == 0)
 		ask(request, ends[1], launcher);
 	close(ends[1]);
-	result = child < 0 ? error_errno(err, errno, "cannot ask systemd for a scope") : take_answer(ends[0], err);
+	result = group.keeper < 0 ? error_errno(err, errno, "cannot ask systemd for a scope") : take_answer(ends[0], err);
 	close(ends[0]);
-	if (child > 0) {
-		kill(child, SIGKILL);
-		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	return result;
+	if (result == 0)
+		return group.keeper;
+	cgroup_end_keeper(&group);
+	return -1;
 }
 
 int scope_make(pid_t pid, uid_t uid, const struct cgroup_limits *limits, struct cgroup *group, struct error *err)
 {
 	struct scope_request request = { .uid = uid, .pid = pid, .limits = *limits };
 	struct timespec time;
+	pid_t keeper;
 
 	*group = (struct cgroup){ .base = -1, .outer = -1, .inner = -1 };
 	if (!find_bus(uid, request.socket))
@@ -122,7 +134,12 @@ int scope_make(pid_t pid, uid_t uid, const struct cgroup_limits *limits, struct 
 	clock_gettime(CLOCK_BOOTTIME, &time);
 	snprintf(request.name, sizeof request.name, "berm-%d-%lld%09ld.scope", (int)getpid(), (long long)time.tv_sec,
 		 time.tv_nsec);
-	if (ask_in_child(&request, err) < 0)
+	keeper = ask_in_child(&request, err);
+	if (keeper < 0)
 		return -1;
-	return cgroup_adopt(pid, request.name, limits, group, err);
+	if (cgroup_adopt(pid, keeper, request.name, limits, group, err) == 0)
+		return 0;
+	group->keeper = keeper;
+	cgroup_end_keeper(group);
+	return -1;
 }

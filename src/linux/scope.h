@@ -3,12 +3,12 @@
  *
  * Theory of operation. The user's manager is asked over the user's bus (root: the system's over its own) to put init, which waits
  * and has done nothing yet, into a new scope with the limits. Nothing that it answers is believed: the group in which the kernel says
- * init is now, and the limits that the kernel reads there, decide (cgroup_adopt). The scope is delegated, so the rest is as in a group
- * that berm made: init goes on into an inner one without controllers, and what is left is killed at the end. systemd removes the
- * scope when it is empty, also after a launcher that was killed.
+ * init is now, and the limits that the kernel reads there, decide (cgroup_adopt). The scope is delegated, so the rest is as everywhere:
+ * berm makes a group in it, with exactly the limits, and init goes on into that. systemd removes the scope when it is empty, also
+ * after a launcher that was killed.
  *
  * A process of its own does the talking and is killed if it takes too long: no library is loaded into the launcher, and no bus can
- * hold it up. The library is looked for then, in the system's directories; berm is not linked with it, and a static berm, or one
+ * hold it up. It is in the scope too and stays there as its keeper, with all it had open closed. The library is looked for then, in the system's directories; berm is not linked with it, and a static berm, or one
  * that was built without its header, asks nobody. */
 #ifndef BERM_LINUX_SCOPE_H
 #define BERM_LINUX_SCOPE_H
@@ -30,7 +30,7 @@ int scope_make(pid_t pid, uid_t uid, const struct cgroup_limits *limits, struct 
 struct scope_request {
 	char socket[SCOPE_SOCKET_MAX];
 	uid_t uid; /* whose the bus has to be */
-	pid_t pid;
+	pid_t pid, keeper; /* init, and who asks */
 	char name[CGROUP_NAME_MAX];
 	struct cgroup_limits limits;
 };

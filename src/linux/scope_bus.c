@@ -170,14 +170,15 @@ static int add_properties(const struct library *library, sd_bus_message *message
 {
 	const struct cgroup_limits *limits = &request->limits;
 	int result = library->sd_bus_message_append(message, "(sv)(sv)(sv)(sv)", "Description", "s", "berm: limits of one run",
-						    "PIDs", "au", 1, (uint32_t)request->pid, "Delegate", "b", 1, "CollectMode",
-						    "s", "inactive-or-failed");
+						    "PIDs", "au", 2, (uint32_t)request->pid, (uint32_t)request->keeper,
+						    "Delegate", "b", 1, "CollectMode", "s", "inactive-or-failed");
 	if (result >= 0 && limits->memory > 0)
-		result = library->sd_bus_message_append(message, "(sv)(sv)", "MemoryMax", "t", limits->memory, "MemorySwapMax",
-							"t", UINT64_C(0));
-	/* Init is one of them. */
+		result =
+			library->sd_bus_message_append(message, "(sv)(sv)", "MemoryMax", "t",
+						       limits->memory + CGROUP_KEEPER_BYTES, "MemorySwapMax", "t", UINT64_C(0));
+	/* Init is one of them, the keeper another. */
 	if (result >= 0 && limits->processes > 0)
-		result = library->sd_bus_message_append(message, "(sv)", "TasksMax", "t", limits->processes + 1);
+		result = library->sd_bus_message_append(message, "(sv)", "TasksMax", "t", limits->processes + 2);
 	return result;
 }
 

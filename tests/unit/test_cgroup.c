@@ -297,11 +297,15 @@ static const char *scope(const char *name, const char *processes, const char *me
 	return scratch_path("%s", name);
 }
 
+/* No process has this number: it is killed at the end. */
+enum { KEEPER = 2147483000 };
+#define BOTH "812\n2147483000\n"
+
 static const struct cgroup_limits scope_limits = { .memory = (64 << 20) + 1, .processes = 40 };
 
 static int adopt(const char *root, const char *path, struct cgroup *group, struct error *err)
 {
-	return cgroup_adopt_in(root, path, 812, "berm-7-8.scope", &scope_limits, &fake, group, err);
+	return cgroup_adopt_in(root, path, 812, KEEPER, "berm-7-8.scope", &scope_limits, &fake, group, err);
 }
 
 TEST a_scope_that_is_right_is_taken(void)
@@ -310,23 +314,27 @@ TEST a_scope_that_is_right_is_taken(void)
 	struct cgroup_events events;
 	struct error err = { 0 };
 	/* The kernel counts in pages. */
-	const char *root = scope("scope", "812\n", "67108864\n", "0\n", "41\n");
+	const char *root = scope("scope", BOTH, "83886080\n", "0\n", "42\n");
 
 	ASSERT_EQm(err.message, 0, adopt(root, "/berm-7-8.scope", &group, &err));
-	ASSERT_STR_EQ("1", content("scope", "berm-7-8.scope", "memory.oom.group"));
-	ASSERT_STR_EQ("812", content("scope", "berm-7-8.scope/run", "cgroup.procs"));
-	ASSERT_STR_EQ("", content("scope", "berm-7-8.scope", "cgroup.subtree_control"));
-	write_file(scratch_path("scope/berm-7-8.scope/memory.events"), "oom 1\noom_kill 2\n");
-	write_file(scratch_path("scope/berm-7-8.scope/memory.peak"), "67000000\n");
+	ASSERT_STR_EQ("67108865", content("scope", "berm-7-8.scope/limit", "memory.max"));
+	ASSERT_STR_EQ("41", content("scope", "berm-7-8.scope/limit", "pids.max"));
+	ASSERT_STR_EQ("1", content("scope", "berm-7-8.scope/limit", "memory.oom.group"));
+	/* Else the keeper would be killed with the others. */
+	ASSERT_STR_EQ("", content("scope", "berm-7-8.scope", "memory.oom.group"));
+	ASSERT_STR_EQ("2147483000", content("scope", "berm-7-8.scope/keep", "cgroup.procs"));
+	ASSERT_STR_EQ("812", content("scope", "berm-7-8.scope/limit/run", "cgroup.procs"));
+	ASSERT_STR_EQ("", content("scope", "berm-7-8.scope/limit", "cgroup.subtree_control"));
+	write_file(scratch_path("scope/berm-7-8.scope/limit/memory.events"), "oom 1\noom_kill 2\n");
+	write_file(scratch_path("scope/berm-7-8.scope/limit/memory.peak"), "67000000\n");
 	failing_removals = 2;
 	cgroup_end(&group, &events);
 	ASSERT_EQ(2, events.killed_for_memory);
 	ASSERT_EQ(67000000, events.memory_peak);
 	ASSERT(!events.is_lost);
-	ASSERT_STR_EQ("1", content("scope", "berm-7-8.scope", "cgroup.kill"));
 	/* The scope itself is systemd's to remove. */
 	ASSERT_EQ(1, count_groups("scope"));
-	ASSERT(access(scratch_path("scope/berm-7-8.scope/run"), F_OK) < 0);
+	ASSERT(access(scratch_path("scope/berm-7-8.scope/limit"), F_OK) < 0);
 	PASS();
 }
 
@@ -335,11 +343,13 @@ TEST a_scope_that_systemd_removed_first_is_lost(void)
 	struct cgroup group;
 	struct cgroup_events events;
 	struct error err = { 0 };
-	const char *root = scope("lost", "812\n", "67108864\n", "0\n", "41\n");
+	const char *root = scope("lost", BOTH, "83886080\n", "0\n", "42\n");
 	int base = open(root, O_RDONLY | O_DIRECTORY);
 
 	ASSERT_EQ(0, adopt(root, "/berm-7-8.scope", &group, &err));
 	remove_group(group.outer, "run");
+	remove_group(group.base, "limit");
+	remove_group(group.base, "keep");
 	remove_group(base, "berm-7-8.scope");
 	close(base);
 	cgroup_end(&group, &events);
@@ -354,17 +364,18 @@ TEST a_scope_that_is_not_what_was_asked_for_is_not_taken(void)
 	static const struct {
 		const char *path, *processes, *memory, *swap, *pids, *words;
 	} rows[] = {
-		{ "/", "812\n", "67108864\n", "0\n", "41\n", "did not put" },
-		{ "/user.slice/session-2.scope", "812\n", "67108864\n", "0\n", "41\n", "did not put" },
-		{ "/../berm-7-8.scope", "812\n", "67108864\n", "0\n", "41\n", "did not put" },
-		{ "/gone/berm-7-8.scope", "812\n", "67108864\n", "0\n", "41\n", "cannot open" },
-		{ "/berm-7-8.scope", "", "67108864\n", "0\n", "41\n", "alone" },
-		{ "/berm-7-8.scope", "811\n812\n", "67108864\n", "0\n", "41\n", "alone" },
-		{ "/berm-7-8.scope", "812\n", "max\n", "0\n", "41\n", "memory" },
-		{ "/berm-7-8.scope", "812\n", "671088640\n", "0\n", "41\n", "memory" },
-		{ "/berm-7-8.scope", "812\n", "", "0\n", "41\n", "memory" },
-		{ "/berm-7-8.scope", "812\n", "67108864\n", "max\n", "41\n", "swap" },
-		{ "/berm-7-8.scope", "812\n", "67108864\n", "0\n", "max\n", "processes" },
+		{ "/", BOTH, "83886080\n", "0\n", "42\n", "did not put" },
+		{ "/user.slice/session-2.scope", BOTH, "83886080\n", "0\n", "42\n", "did not put" },
+		{ "/../berm-7-8.scope", BOTH, "83886080\n", "0\n", "42\n", "did not put" },
+		{ "/gone/berm-7-8.scope", BOTH, "83886080\n", "0\n", "42\n", "cannot open" },
+		{ "/berm-7-8.scope", "812\n", "83886080\n", "0\n", "42\n", "alone" },
+		{ "/berm-7-8.scope", "", "83886080\n", "0\n", "42\n", "alone" },
+		{ "/berm-7-8.scope", "811\n" BOTH, "83886080\n", "0\n", "42\n", "alone" },
+		{ "/berm-7-8.scope", BOTH, "max\n", "0\n", "42\n", "memory" },
+		{ "/berm-7-8.scope", BOTH, "67108864\n", "0\n", "42\n", "memory" },
+		{ "/berm-7-8.scope", BOTH, "", "0\n", "42\n", "memory" },
+		{ "/berm-7-8.scope", BOTH, "83886080\n", "max\n", "42\n", "swap" },
+		{ "/berm-7-8.scope", BOTH, "83886080\n", "0\n", "max\n", "processes" },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct cgroup group;
@@ -388,7 +399,7 @@ TEST a_scope_that_is_not_delegated_is_not_taken(void)
 
 	if (getuid() == 0)
 		SKIPm("root may write everything");
-	root = scope("foreign", "812\n", "67108864\n", "0\n", "41\n");
+	root = scope("foreign", BOTH, "83886080\n", "0\n", "42\n");
 	chmod(scratch_path("foreign/berm-7-8.scope"), 0555);
 	ASSERT_EQ(-1, adopt(root, "/berm-7-8.scope", &group, &err));
 	chmod(scratch_path("foreign/berm-7-8.scope"), 0755);
