@@ -100,7 +100,7 @@ static void required_string(struct codec *codec, const char **value)
 /* One that is the same as that of the rule before is not written again. */
 static void repeated_string(struct codec *codec, const char **value, const char **before)
 {
-	bool is_same = codec->is_writing && *before && strcmp(*value, *before) == 0;
+	bool is_same = codec->is_writing && *value && *before && strcmp(*value, *before) == 0;
 	boolean(codec, &is_same);
 	if (!is_same)
 		required_string(codec, value);
