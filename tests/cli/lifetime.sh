@@ -38,7 +38,7 @@ expect_equal "all of them" "" "$(with_word "$word")"
 listing() {
 	cat /proc/self/mountinfo
 	find "$project" -printf '%p %i %m %s %T@\n' | sort
-	find /tmp /dev/shm -maxdepth 1 ! -name 'berm-cli*' -name '*berm*' 2>/dev/null | grep -v -e escape -e unit | sort
+	find /tmp /dev/shm -maxdepth 1 ! -name 'berm-cli*' ! -name 'berm-doctor*' -name '*berm*' 2>/dev/null | grep -v -e escape -e unit | sort
 }
 
 # kill -9 of berm, at moments from "not yet started" to "long running".

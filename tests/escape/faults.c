@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +33,16 @@ struct bench {
 	char text[1 << 14];
 };
 
+#ifdef SYS_vfork
+enum { NUMBER_VFORK = SYS_vfork };
+#else
+enum { NUMBER_VFORK = SYS_clone }; /* arm64 has no call of that name */
+#endif
+
 /* Where main begins and where the launcher's set-up ends, as numbers of its calls. */
 struct limits {
 	int startup, supervising_from;
+	int born_at; /* the number of init's call that made the command's process */
 };
 
 struct tally {
@@ -109,7 +117,7 @@ static const char *judge(struct bench *bench, const struct traced_call *call, co
 		return NULL;
 	}
 	/* Executed, and ended by berm before it did anything: 123, because it cannot be said that nothing ran. */
-	if (code == 123 && call->number == SYS_sendto && strstr(bench->text, "berm:")) {
+	if (code == 123 && call->process == 1 && call->index > limits->born_at && strstr(bench->text, "berm:")) {
 		tally->refused++;
 		return NULL;
 	}
@@ -193,6 +201,16 @@ static bool is_chosen(const struct trace *trace, size_t at)
 	return total <= SAMPLES || before * SAMPLES / total != (before - 1) * SAMPLES / total || before == 0;
 }
 
+/* Beyond every call if there was no birth: then nothing counts as executed. */
+static int birth_of_command(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++)
+		if (trace->calls[i].process == 1 &&
+		    (trace->calls[i].number == SYS_clone || trace->calls[i].number == NUMBER_VFORK))
+			return trace->calls[i].index;
+	return INT_MAX;
+}
+
 static void try_all(struct bench *bench, const struct trace *trace, const struct limits *limits, struct tally *tally)
 {
 	bool is_long = getenv("BERM_LONG") != NULL;
@@ -224,6 +242,7 @@ int main(void)
 	struct limits limits = { .startup = startup_calls(&bench, &trace) };
 	bool is_sound = check_control(&bench, &trace);
 	limits.supervising_from = trace.supervising_from;
+	limits.born_at = birth_of_command(&trace);
 	char *before = tree_listing(path_of("%s/.git", bench.world.project)),
 	     *mounts = strdup(file_text("/proc/self/mountinfo"));
 	if (is_sound)

@@ -467,8 +467,9 @@ def front_of_pipeline(wrap):
 
 def suspend_script(wrap):
     """A script that waits for the sandbox stops with it."""
+    with open("wait.sh", "w", encoding="ascii") as file:
+        file.write(f"echo ready\n{wrap}sh -c 'sleep 1; exit 3'\necho \"then $?\"\n")
     with playing(Shell()) as shell:
-        shell.line("cat >wait.sh <<'END'\necho ready\n" + f"{wrap}sh -c 'sleep 1; exit 3'\necho \"then $?\"\nEND")
         shell.line("sh wait.sh")
         shell.expect("ready")
         time.sleep(0.3)  # a shell that is stopped before it has started its command may end with 2, bare too
