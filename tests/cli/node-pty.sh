@@ -4,23 +4,7 @@
 # berm on a terminal that node-pty made: the way editors and agents start commands. Driven by support/node-pty.cjs, with the module from
 # npm's registry, of a fixed version and with no script of its own run.
 . "$(dirname "$0")/support/lib.sh"
-
-for tool in node npm; do
-	command -v "$tool" >/dev/null || { echo "$tool is not installed; script/setup --test installs it"; exit 77; }
-done
-version=1.1.0
-modules=${BERM_SOURCE_DIR:?the top of the source tree}/build/deps/node-pty-$version
-if [ ! -d "$modules/node_modules/@lydell/node-pty" ]; then
-	# Beside it and then renamed: a half of it would stay.
-	mkdir -p "$modules.$$"
-	if ! npm install --prefix "$modules.$$" --no-save --no-audit --no-fund --ignore-scripts --silent "@lydell/node-pty@$version" \
-		>"$scratch/npm.log" 2>&1 || ! mv "$modules.$$" "$modules"; then
-		rm -rf "$modules.$$"
-		cat "$scratch/npm.log"
-		echo "node-pty cannot be installed"
-		exit 77
-	fi
-fi
+. "$(dirname "$0")/support/node-pty-module.sh"
 
 status=0
 node "$support/node-pty.cjs" "$modules/node_modules/@lydell/node-pty" "${BERM_PTY_ONLY:-}" || status=$?
