@@ -117,6 +117,14 @@ class Shell(Terminal):
         self.expect(r"(?m)(^|> )begin\n")
 
 
+def script_file(name, wrap, text):
+    """A script of one playing's own: both are played at once, and a shell reads on at the end of a file that has grown."""
+    path = f"{name}-{'inside' if wrap else 'bare'}.sh"
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    return path
+
+
 @contextlib.contextmanager
 def playing(terminal):
     try:
@@ -177,11 +185,11 @@ def keys(wrap):
 
 def script(wrap):
     """Ctrl-C ends a script, not just the command that it waits for."""
+    path = script_file("loop", wrap, f"echo ready\nfor i in 1 2 3; do {wrap}sleep 0.8; done\necho over\n")
     with playing(Shell()) as shell:
-        shell.line("cat >loop.sh <<'END'\necho ready\n" + f"for i in 1 2 3; do {wrap}sleep 0.8; done\necho over\nEND")
         seen = []
         for interpreter in "bash", "sh":
-            shell.line(f"{interpreter} loop.sh")
+            shell.line(f"{interpreter} {path}")
             shell.expect("ready")
             shell.press("\x03")
             seen.append(shell.value("$?"))
@@ -467,10 +475,9 @@ def front_of_pipeline(wrap):
 
 def suspend_script(wrap):
     """A script that waits for the sandbox stops with it."""
-    with open("wait.sh", "w", encoding="ascii") as file:
-        file.write(f"echo ready\n{wrap}sh -c 'sleep 1; exit 3'\necho \"then $?\"\n")
+    path = script_file("wait", wrap, f"echo ready\n{wrap}sh -c 'sleep 1; exit 3'\necho \"then $?\"\n")
     with playing(Shell()) as shell:
-        shell.line("sh wait.sh")
+        shell.line(f"sh {path}")
         shell.expect("ready")
         time.sleep(0.3)  # a shell that is stopped before it has started its command may end with 2, bare too
         shell.press("\x1a")
