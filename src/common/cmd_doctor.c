@@ -44,8 +44,9 @@ static int print_help(void)
 		       "to work outside. Scratch files lie in /tmp and are removed.\n\n");
 	options_help(COMMAND_DOCTOR, &out);
 	text_add(&out, "\nExit status: 0 the default policy holds fully, and was seen to; 1 something is\n"
-		       "weaker, so that `berm run` refuses; 2 a claim was disproved, or could not be\n"
-		       "tried; 125 doctor itself failed.\n");
+		       "weaker, so that `berm run` refuses (in the tier landlock: projects that have a\n"
+		       "secret, a git repository or a policy in them); 2 a claim was disproved, or could\n"
+		       "not be tried; 125 doctor itself failed.\n");
 	fputs(out.data, stdout);
 	text_free(&out);
 	return 0;

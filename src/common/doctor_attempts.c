@@ -334,7 +334,7 @@ static int open_state(const struct doctor_world *world)
 const struct attempt attempt_table[] = {
 	{ "write-outside", GUARANTEE_WRITES, ANY_LEVEL, "create a file outside the project", create_outside },
 	{ "write-visible", GUARANTEE_WRITES, ANY_LEVEL, "write to a file that is readable", change_visible },
-	{ "chmod-visible", GUARANTEE_WRITES, ANY_LEVEL, "change the mode of a file that is readable", chmod_visible },
+	{ "chmod-visible", GUARANTEE_WRITES, LEVEL_ENFORCED, "change the mode of a file that is readable", chmod_visible },
 	{ "rename-visible", GUARANTEE_WRITES, ANY_LEVEL, "rename a file that is readable", rename_visible },
 	{ "reopen-input", GUARANTEE_WRITES, LEVEL_ENFORCED, "open standard input again, for writing", reopen_input },
 	{ "read-denied", GUARANTEE_SECRETS, LEVEL_LAUNCH, "read .env", read_denied },

@@ -181,10 +181,25 @@ static void put_machine(const struct doctor_report *report, struct text *out)
 	put_names(machine, "not tried", -1, out);
 }
 
+/* Is all that falls short about what the trial project holds? Then a project without it may run. */
+static bool is_short_by_project(const struct doctor_report *report)
+{
+	if (report->plan->context.tier != TIER_LANDLOCK)
+		return false;
+	for (int i = 0; i < GUARANTEE_COUNT; i++)
+		if (i != GUARANTEE_SECRETS && i != GUARANTEE_PLANTING && i != GUARANTEE_INTEGRITY &&
+		    guarantee_falls_short(guarantee_table[i].default_level, report->states[i].level))
+			return false;
+	return true;
+}
+
 static const char *verdict(const struct doctor_report *report)
 {
 	if (report->is_disproved)
 		return "A claim does not hold here: see DISPROVED below";
+	if (report->is_short && is_short_by_project(report))
+		return "The default policy does not hold here: `berm run` refuses a project that has a\n"
+		       "secret, a git repository or a policy in it, and runs others (tier landlock)";
 	if (report->is_short)
 		return "The default policy does not hold here: `berm run` refuses";
 	if (report->is_unverified)

@@ -115,6 +115,17 @@ static enum tier tier_for(const struct probe_trial *trial)
 	return failure != STAGE_NONE && failure <= STAGE_PROC && has_landlock ? TIER_LANDLOCK : TIER_FULL;
 }
 
+/* What would allow namespaces, by the name it has on this machine. */
+static void name_namespace_fix(const struct probe_host *host, const struct probe_trial *trial,
+			       struct guarantee_state states[GUARANTEE_COUNT])
+{
+	enum stage failure = probe_trial_failure(trial);
+	const char *fix = fix_for(host, cause_of(host, failure, trial->number[failure]).fix);
+	for (size_t i = 0; fix && i < GUARANTEE_COUNT; i++)
+		if (states[i].fix == tier_allow_namespaces)
+			states[i].fix = fix;
+}
+
 static void judge_trial(const struct plan *plan, const struct probe_host *host, const struct probe_trial *trial,
 			struct guarantee_state states[GUARANTEE_COUNT])
 {
@@ -123,8 +134,10 @@ static void judge_trial(const struct plan *plan, const struct probe_host *host, 
 
 	backend_expect(plan, states);
 	limits_judge(plan, true, &states[GUARANTEE_LIMITS]);
-	if (plan->context.tier == TIER_LANDLOCK && tier_for(trial) == TIER_LANDLOCK)
+	if (plan->context.tier == TIER_LANDLOCK && tier_for(trial) == TIER_LANDLOCK) {
+		name_namespace_fix(host, trial, states);
 		return;
+	}
 	if (failure != STAGE_NONE) {
 		cause = cause_of(host, failure, trial->number[failure]);
 		for (size_t i = 0; i < GUARANTEE_COUNT; i++)

@@ -65,7 +65,7 @@ static bool has_unjudged_sockets(const struct tier_facts *facts)
 }
 
 static const char newer_kernel[] = "Linux 6.12 or newer";
-static const char allow_namespaces[] = "allow user namespaces here (`berm plan` says what refuses them)";
+const char tier_allow_namespaces[] = "allow user namespaces here (`berm plan` says what refuses them)";
 
 #define NAMES(member) offsetof(struct tier_facts, member)
 
@@ -73,7 +73,7 @@ const struct tier_row tier_table[] = {
 	{ GUARANTEE_WRITES, "Landlock before ABI 3", lacks_truncate, LEVEL_MISSING, NULL,
 	  "this kernel's Landlock does not stop truncation", newer_kernel, 0 },
 	{ GUARANTEE_WRITES, "something is only readable inside a writable directory", has_read_only_inside, LEVEL_PARTIAL,
-	  "Landlock", "Landlock cannot take a part of a writable directory back", allow_namespaces, NAMES(read_only) },
+	  "Landlock", "Landlock cannot take a part of a writable directory back", tier_allow_namespaces, NAMES(read_only) },
 	{ GUARANTEE_WRITES, "no listener can be had: a supervisor around berm has the only one", lacks_listener, LEVEL_PARTIAL,
 	  "Landlock", "modes, owners, times and attributes of the user's other files can be changed",
 	  "start berm outside of the other sandbox", 0 },
@@ -87,7 +87,7 @@ const struct tier_row tier_table[] = {
 	  "what exists at launch is out of reach; that a file exists, its size and times can be seen", NULL, 0 },
 
 	{ GUARANTEE_PLANTING, "a protected name lies in a writable directory", has_plants, LEVEL_MISSING, NULL,
-	  "Landlock cannot make a part of a writable directory read-only", allow_namespaces, NAMES(plants) },
+	  "Landlock cannot make a part of a writable directory read-only", tier_allow_namespaces, NAMES(plants) },
 	{ GUARANTEE_PLANTING, "otherwise", NULL, LEVEL_LAUNCH, "Landlock: not granted",
 	  "names that do not exist at launch can be created", NULL, 0 },
 
@@ -102,7 +102,7 @@ const struct tier_row tier_table[] = {
 	{ GUARANTEE_PROCESSES, "otherwise", NULL, LEVEL_PARTIAL, "Landlock signal scope; all inside is ended with the command",
 	  "the host's processes are seen in /proc; if both processes of berm are killed, what left the command's group "
 	  "survives",
-	  allow_namespaces, 0 },
+	  tier_allow_namespaces, 0 },
 
 	{ GUARANTEE_IPC, "a socket is named, Landlock before ABI 9", has_unjudged_sockets, LEVEL_PARTIAL,
 	  "no shared memory, queues or keyrings (seccomp)",
@@ -116,7 +116,7 @@ const struct tier_row tier_table[] = {
 
 	{ GUARANTEE_INTEGRITY, "a policy, berm's state or berm itself lies in a writable directory", has_own, LEVEL_MISSING,
 	  NULL, "Landlock cannot make a part of a writable directory read-only (a policy that is changed is no longer trusted)",
-	  allow_namespaces, NAMES(own) },
+	  tier_allow_namespaces, NAMES(own) },
 	{ GUARANTEE_INTEGRITY, "otherwise", NULL, LEVEL_ENFORCED, "neither policy nor state is granted", NULL, NULL, 0 },
 };
 const size_t tier_table_count = sizeof tier_table / sizeof tier_table[0];

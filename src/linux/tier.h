@@ -29,6 +29,8 @@ struct tier_row {
 	const char *fix; /* or NULL */
 	size_t named; /* offset in struct tier_facts of the names that belong to the reason; 0: none */
 };
+/* The fix of rows that namespaces would mend; backend_probe knows more about it. */
+extern const char tier_allow_namespaces[];
 extern const struct tier_row tier_table[];
 extern const size_t tier_table_count;
 

@@ -5,7 +5,7 @@
 # another program find inside; `berm run` refuses exactly when doctor says so. `none` is the control.
 . "$(dirname "${BASH_SOURCE[0]}")/support/lib.sh"
 
-modes=(none docker mounts landlock=38 landlock=95 landlock-abi=5 notify covered-proc no-namespaces)
+modes=(none docker docker+notify mounts landlock=38 landlock=95 landlock-abi=5 notify covered-proc no-namespaces)
 if [ "${BERM_LONG:-}" = 1 ]; then
 	modes+=(clone3=1 clone3=13 clone3=22 landlock-abi=1 landlock-abi=3)
 fi
