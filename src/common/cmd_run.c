@@ -29,7 +29,14 @@ static int print_help(void)
 	return 0;
 }
 
-/* A weaker run is only ever explicit, and said every time. `said` has what an attempt in a higher tier told already. */
+/* What the user was told of this run, so that an attempt in a lower tier says only what is new. */
+struct told {
+	const char *weaker[GUARANTEE_COUNT]; /* the reasons */
+	enum level full[GUARANTEE_COUNT]; /* what the full tier would have given */
+	bool is_tier_told;
+};
+
+/* A weaker run is only ever explicit, and said every time. */
 static void say_weaker(const struct plan *plan, const struct guarantee_state *states, const char *said[GUARANTEE_COUNT])
 {
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
@@ -42,6 +49,21 @@ static void say_weaker(const struct plan *plan, const struct guarantee_state *st
 			level_name(guarantee, states[i].level), text_visible(plan->arena, reason));
 		said[i] = reason;
 	}
+}
+
+/* What the policy asks for holds, but less than elsewhere: nobody should have to find that out by chance. */
+static void say_tier(const struct guarantee_state *states, struct told *told)
+{
+	struct text names = { 0 };
+	for (size_t i = 0; i < GUARANTEE_COUNT; i++)
+		if (!told->weaker[i] && guarantee_falls_short(told->full[i], states[i].level))
+			text_add(&names, "%s%s %s", names.length > 0 ? ", " : "", guarantee_table[i].name,
+				 level_name((enum guarantee)i, states[i].level));
+	if (!told->is_tier_told)
+		fprintf(stderr, "berm: tier landlock, as this host refuses the full one%s%s (see berm doctor)\n",
+			names.length > 0 ? ": " : "", names.length > 0 ? names.data : "");
+	told->is_tier_told = true;
+	text_free(&names);
 }
 
 /* One line at the end; with -v one for each destination. */
@@ -86,26 +108,30 @@ static int open_plan(struct session *session, struct run_request *request, struc
 }
 
 /* The refusal rule, before anything runs. */
-static int judge(const struct plan *plan, const char *said[GUARANTEE_COUNT], struct error *err)
+static int judge(const struct plan *plan, struct told *told, struct error *err)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	backend_expect(plan, states);
 	if (guarantee_judge(plan->required, plan->accepted_weaker, states, err) < 0)
 		return -1;
-	say_weaker(plan, states, said);
+	say_weaker(plan, states, told->weaker);
+	if (plan->context.tier == TIER_LANDLOCK)
+		say_tier(states, told);
+	for (size_t i = 0; i < GUARANTEE_COUNT && plan->context.tier == TIER_FULL; i++)
+		told->full[i] = states[i].level;
 	return 0;
 }
 
 /* What is hidden is looked for and then mounted over; where something moved in between, both are done again. Without mounts what was
  * found decides whether there may be a run at all. */
-static int scan_and_run(struct plan *plan, const struct run_request *request, const char *said[GUARANTEE_COUNT],
-			struct run_result *result, struct error *err)
+static int scan_and_run(struct plan *plan, const struct run_request *request, struct told *told, struct run_result *result,
+			struct error *err)
 {
 	bool is_judged_by_finds = plan->context.tier == TIER_LANDLOCK;
-	if (!is_judged_by_finds && judge(plan, said, err) < 0)
+	if (!is_judged_by_finds && judge(plan, told, err) < 0)
 		return -1;
 	for (int attempt = 1;; attempt++) {
-		if (plan_scan(plan, err) < 0 || (is_judged_by_finds && judge(plan, said, err) < 0))
+		if (plan_scan(plan, err) < 0 || (is_judged_by_finds && judge(plan, told, err) < 0))
 			return -1;
 		if (backend_run(plan, request, result, err) == 0)
 			return 0;
@@ -134,12 +160,12 @@ static int show_plan(struct session *session, struct error *err)
 /* The full tier first, without asking beforehand whether it can be had: where the host refuses it nothing has run yet. */
 static int run_in_some_tier(struct session *session, struct run_request *request, struct run_result *result, struct error *err)
 {
-	const char *said[GUARANTEE_COUNT] = { 0 };
+	struct told told = { 0 };
 	struct error why;
 
 	if (open_plan(session, request, err) < 0 || show_plan(session, err) < 0)
 		return -1;
-	if (scan_and_run(&session->plan, request, said, result, err) == 0)
+	if (scan_and_run(&session->plan, request, &told, result, err) == 0)
 		return 0;
 	if (!result->is_refused_by_host)
 		return -1;
@@ -151,7 +177,7 @@ static int run_in_some_tier(struct session *session, struct run_request *request
 	*result = (struct run_result){ 0 };
 	if (open_plan(session, request, err) < 0 || show_plan(session, err) < 0)
 		return -1;
-	if (scan_and_run(&session->plan, request, said, result, err) == 0)
+	if (scan_and_run(&session->plan, request, &told, result, err) == 0)
 		return 0;
 	backend_explain(&why);
 	return error_hint(err, "in the tier without namespaces, because: %s\n%s", why.message, why.hint);

@@ -29,7 +29,9 @@ tier() {
 
 expect_equal "here" full "$("$BERM" plan --json | tier)"
 expect_equal "in berm" landlock "$(outer "$BERM" plan --json | tier)"
-expect_output "in berm: a project with a repository and a secret, nothing accepted" one outer "$BERM" run -- cat file
+expect_status "in berm: a project with a repository and a secret, nothing accepted" 0 outer "$BERM" run -- cat file
+expect_equal "in berm: it runs" one "$out"
+expect_equal "in berm: which tier is said" 1 "$(grep -c '^berm: tier landlock, ' <<<"$err")"
 expect_status "in berm: the secret" 1 outer "$BERM" run -- cat .env
 expect_status "in berm: planting" 2 outer "$BERM" run -- sh -c 'echo x >>.git/config'
 expect_status "in berm: planting by renaming" 1 outer "$BERM" run -- mv .git .git2
