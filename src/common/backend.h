@@ -42,6 +42,8 @@ struct run_result {
 
 /* The best tier that this machine allows for this plan, found by trying it in a throwaway child; `why` says why it is not the full one. */
 enum tier backend_tier(const struct plan *plan, struct error *why);
+/* Is this process behind berm's wall in a tier that shows in no view? */
+bool backend_is_inside(void);
 /* Fills a state for every guarantee, for this plan on this machine, after trying the mechanisms in a throwaway child. Never fails:
  * what cannot be probed is missing. */
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);

@@ -20,6 +20,7 @@
 
 #include "common/cleanup.h"
 #include "common/filesystem.h"
+#include "common/programs.h"
 #include "common/state_remove.h"
 #include "common/text.h"
 
@@ -148,11 +149,19 @@ static int fill(struct arena *arena, const char *directory, const char *token, s
 	return 0;
 }
 
+static int refuse_place(const char *place, struct error *err)
+{
+	error_errno(err, errno, "cannot create a directory in %s", place);
+	if (program_is_inside())
+		error_hint(err, "this is inside a sandbox of berm's: start `berm doctor` outside");
+	return -1;
+}
+
 static int make_in(struct arena *arena, const char *place, struct doctor_scratch *scratch, struct error *err)
 {
 	char *directory = arena_printf(arena, "%s/%sXXXXXX", place, prefix);
 	if (!mkdtemp(directory))
-		return error_errno(err, errno, "cannot create a directory in %s", place);
+		return refuse_place(place, err);
 	scratch->directory = directory;
 	scratch->lock = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (scratch->lock < 0 || flock(scratch->lock, LOCK_EX | LOCK_NB) < 0)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/backend.h"
 #include "common/filesystem.h"
 #include "common/plan.h"
 #include "common/text.h"
@@ -36,7 +37,9 @@ bool program_is_inside(void)
 {
 	struct stat info;
 	/* /run is root's. For root itself the second question tells a view, which is read-only, from the host. */
-	return lstat(PLAN_SUMMARY, &info) == 0 && S_ISREG(info.st_mode) && access(PLAN_DOCUMENTS, W_OK) < 0;
+	if (lstat(PLAN_SUMMARY, &info) == 0 && S_ISREG(info.st_mode) && access(PLAN_DOCUMENTS, W_OK) < 0)
+		return true;
+	return backend_is_inside();
 }
 
 bool program_is_roots(const struct stat *info)

@@ -28,7 +28,8 @@ char **program_command(struct arena *arena, const char *shell, bool is_login, in
 /* Does it belong to root? In a user namespace root has another number: whoever owns `/` is root. */
 struct stat;
 bool program_is_roots(const struct stat *info);
-/* Is this process behind berm's wall already? Not by a variable, which anybody can set: by what only berm puts into a view. */
+/* Is this process behind berm's wall already? Not by a variable, which anybody can set: by what only berm puts into a view,
+ * or what its filter answers. */
 bool program_is_inside(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include "common/cleanup.h"
 #include "common/filesystem.h"
 #include "common/state.h"
+#include "common/programs.h"
 #include "common/text.h"
 
 /* A path of at most 4096 bytes, and what stands before it. */
@@ -273,5 +274,8 @@ int trust_judge_place(const char *state_directory, const char *project, struct e
 	if (!what)
 		return 0;
 	error_set(err, "the state directory %s %s: a command could have prepared it", state_directory, what);
+	if (program_is_inside())
+		return error_hint(err, "this is inside a sandbox of berm's already (tier landlock), in which a second one has "
+				       "no place of its own: run the command as it is, or start berm outside");
 	return error_hint(err, "unset XDG_STATE_HOME, or name a directory that no sandbox can write");
 }

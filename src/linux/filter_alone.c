@@ -20,6 +20,7 @@ enum { ASK = -1 };
  * opened for reading, which Landlock grants. Attributes, verity and encryption ('f', 'X'; chattr), and the private calls of btrfs (0x94),
  * bcachefs (0xbc) and f2fs (0xf5), which make and remove subvolumes. Copies of extents and questions stay. */
 const struct filter_rule filter_check_ioctl_alone[] = {
+	{ FAIL(FILTER_MARK_ERRNO), { IS(1, FILTER_MARK_REQUEST) } },
 	{ FAIL(EPERM), { IS(1, TIOCSTI) } },
 	{ FAIL(EPERM), { IS(1, TIOCLINUX) } },
 	{ FAIL(EPERM), { IS(1, TIOCSETD) } },
@@ -144,4 +145,9 @@ const struct filter_rule *filter_row_check(const struct filter_row *row, const s
 	if (options->has_internet)
 		return options->has_unix ? filter_check_socket : socket_internet;
 	return options->has_unix ? socket_unix : socket_none;
+}
+
+bool filter_is_marked(void)
+{
+	return ioctl(-1, FILTER_MARK_REQUEST) < 0 && errno == FILTER_MARK_ERRNO;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "linux/filter.h"
 #include "linux/landlock.h"
 #include "linux/limits.h"
 #include "linux/metadata.h"
@@ -177,6 +178,11 @@ enum tier backend_tier(const struct plan *plan, struct error *why)
 	if (failure != STAGE_NONE)
 		error_set(why, "%s", cause_of(&host, failure, trial.number[failure]).text);
 	return tier_for(&trial);
+}
+
+bool backend_is_inside(void)
+{
+	return filter_is_marked();
 }
 
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])

@@ -51,6 +51,7 @@ expect_status "in tier landlock: the control" 0 poor cat .env
 for weaker in '' --accept-weaker=writes; do
 	expect_status "in tier landlock" 125 poor "$BERM" run ${weaker:+"$weaker"} -- cat .env
 	expect_contains "in tier landlock: said" "state directory" "$err"
+	expect_contains "in tier landlock: explained" "inside a sandbox of berm's already" "$err"
 	expect_equal "in tier landlock: nothing ran" "" "$out"
 done
 

@@ -163,6 +163,15 @@ ipc=enforced environment=enforced kernel=enforced integrity=enforced" "$(tier_of
 	expect_contains "$kind: which guarantee that is about" integrity "$err"
 	rm berm.yml
 
+	# A shell of berm's that is started inside is the shell itself; bare, nothing that the environment says makes it one.
+	expect_status "$kind: berm-sh inside" 0 on "$kind" "$BERM" run --accept-weaker=planting --allow-read="$BERM" --allow-read="$BERM-sh" -- \
+		"$BERM-sh" -c 'cat /etc/passwd >/dev/null && echo inside'
+	expect_equal "$kind: berm-sh inside runs" inside "$out"
+	rm -rf .git
+	expect_status "$kind: berm-sh bare makes a wall" 1 on "$kind" env BERM=1 BERM_SUMMARY=/etc/passwd "$BERM-sh" -c "cat $scratch/outside/key"
+	expect_status "$kind: berm-sh bare: the control" 0 on "$kind" cat "$scratch/outside/key"
+	git init -q .
+
 	# Everyday work.
 	cat >work.sh <<-'END'
 		set -e

@@ -6,6 +6,7 @@
 #include <linux/fiemap.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -126,6 +127,17 @@ TEST only_the_caller_itself_is_tuned(void)
 	PASS();
 }
 
+TEST the_mark_is_the_filters_alone(void)
+{
+	ASSERT(leads(0, "ioctl", UINT64_MAX, FILTER_MARK_REQUEST, 0, FAIL_WITH(FILTER_MARK_ERRNO)));
+	ASSERT(leads(INTERNET, "ioctl", 0, FILTER_MARK_REQUEST, 0, FAIL_WITH(FILTER_MARK_ERRNO)));
+	/* Here no such filter is loaded, and nothing in the environment stands in for it. */
+	setenv("BERM", "1", 1);
+	ASSERT_FALSE(filter_is_marked());
+	ASSERT_EQ(EBADF, errno);
+	PASS();
+}
+
 TEST files_are_not_changed_by_ioctl(void)
 {
 	static const uint64_t refused[] = { TIOCSTI,	       TIOCLINUX,  TIOCSETD,   FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR,
@@ -186,6 +198,7 @@ int main(int argc, char **argv)
 	RUN_TEST(sockets_are_those_that_the_policy_has);
 	RUN_TEST(memory_and_queues_of_the_host_are_not_there);
 	RUN_TEST(only_the_caller_itself_is_tuned);
+	RUN_TEST(the_mark_is_the_filters_alone);
 	RUN_TEST(files_are_not_changed_by_ioctl);
 	RUN_TEST(metadata_is_judged_by_who_listens);
 	RUN_TEST(what_is_refused_in_every_tier_is_refused_here);
