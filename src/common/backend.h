@@ -34,6 +34,7 @@ struct run_result {
 	int signal; /* the one that ended the command, 0 if it exited */
 	struct error ended; /* set when berm ended the run or could not start the command: a sentence for stderr */
 	bool is_git_refused; /* git inside says that it could not write the configuration of a repository, which is locked */
+	bool is_network_sought; /* the command failed, looked for a network, and the plan has none */
 	struct egress_reports *refused; /* connections that the policy does not allow; NULL if nobody judged any */
 	bool is_refused_by_host; /* with -1: the host does not allow what the plan's tier is made of; a lower one may do */
 	struct error note; /* something the user should know about the run; the run was not affected */

@@ -206,6 +206,16 @@ static void say_git_refused(void)
 	report_error(&err);
 }
 
+/* Programs say "Temporary failure in name resolution" then, as if it were about to pass. */
+static void say_network_sought(void)
+{
+	struct error err = { 0 };
+	error_set(&err, "the command seems to have looked for the network, and its policy has none");
+	error_hint(&err, "for one destination: berm run --allow-net=HOST:443 -- COMMAND\n"
+			 "or network: {allow: [\"HOST:443\"]} in ~/.config/berm/berm.yml");
+	report_error(&err);
+}
+
 static int dry_run(struct session *session)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
@@ -243,6 +253,8 @@ int run_command(struct session *session, char *const *command)
 		fputs(result.details, stderr);
 	if (result.is_git_refused)
 		say_git_refused();
+	if (result.is_network_sought)
+		say_network_sought();
 	if (error_is_set(&result.ended))
 		report_error(&result.ended);
 	return result.exit_code == EXIT_SIGNAL_BASE + SIGINT && result.signal == SIGINT ? end_as_interrupted()

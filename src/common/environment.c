@@ -264,6 +264,17 @@ static void put_own(struct plan *plan)
 		put(plan, "BERM_SUMMARY", path_join(plan->arena, plan->state.documents, DOCUMENT_SUMMARY), NULL);
 }
 
+/* Without a network a name is not found "for now" (EAI_AGAIN), and installers try again: npm for minutes, without a word. The first
+ * answer is the last one here. What the policy sets wins. */
+static void put_impatience(struct plan *plan)
+{
+	static const char *const retries[] = { "npm_config_fetch_retries", "PIP_RETRIES", "CARGO_NET_RETRY" };
+	if (plan->network.mode != NETWORK_NONE)
+		return;
+	for (size_t i = 0; i < COUNT(retries); i++)
+		put(plan, retries[i], "0", NULL);
+}
+
 static int compare_variables(const void *left, const void *right)
 {
 	return strcmp(((const struct plan_variable *)left)->name, ((const struct plan_variable *)right)->name);
@@ -297,6 +308,7 @@ void build_environment(struct builder *builder)
 	pass_callers(plan);
 	put_own(plan);
 	environment_add_proxy(plan);
+	put_impatience(plan);
 	for (size_t i = 0; i < set->count; i++)
 		put(plan, set->items[i].rule.text, set->items[i].value, &set->items[i].rule);
 	environment_add_git(plan);

@@ -16,6 +16,7 @@ enum message_type {
 	MESSAGE_STOPPED, /* init → launcher: the command stopped; value is the signal */
 	MESSAGE_CONTINUED,
 	MESSAGE_GIT_REFUSED, /* init → launcher: git inside could not write a locked configuration, by its own account */
+	MESSAGE_NETWORK_SOUGHT, /* init → launcher: what failed looked for a network that is not there */
 	MESSAGE_EXITED, /* init → launcher: value is the wait status */
 	MESSAGE_SIGNAL, /* launcher → init: send the signal `value` to the command */
 	MESSAGE_FOREGROUND, /* launcher → init: berm's group has the terminal; the command's group gets it */

@@ -30,6 +30,7 @@
 #include "linux/landlock.h"
 #include "linux/limits.h"
 #include "linux/metadata.h"
+#include "linux/sought.h"
 #include "linux/view.h"
 
 extern char **environ;
@@ -254,6 +255,12 @@ _Noreturn static void leave(const struct post *post, int code)
 	_exit(code);
 }
 
+/* A network namespace of its own without a way out; alone, the counters would be the machine's. */
+static bool has_no_network(const struct launch *launch)
+{
+	return !launch->is_alone && launch->plan->network.mode == NETWORK_NONE;
+}
+
 /* Everything that changed among the children. Exits when the command has ended, and all else then ends too. */
 static void reap(struct post *post)
 {
@@ -272,6 +279,8 @@ static void reap(struct post *post)
 			tell(post->channel, MESSAGE_CONTINUED, 0);
 		} else {
 			take_git_events(post);
+			if (status != 0 && has_no_network(post->launch) && sought_network())
+				tell(post->channel, MESSAGE_NETWORK_SOUGHT, 0);
 			tell(post->channel, MESSAGE_EXITED, status);
 			leave(post, 0);
 		}

@@ -242,6 +242,9 @@ static void take_message(struct run *run)
 	case MESSAGE_GIT_REFUSED:
 		run->result->is_git_refused = true;
 		return;
+	case MESSAGE_NETWORK_SOUGHT:
+		run->result->is_network_sought = true;
+		return;
 	case MESSAGE_EXITED:
 		exited(run, message.value);
 		return;

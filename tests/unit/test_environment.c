@@ -13,6 +13,7 @@ static void make(const char *machine, const char *policy)
 	plan_fixture_make(&fixture, machine, (const struct plan_layer[]){ { LAYER_USER, policy }, { 0 } });
 }
 
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define VALUE(name) plan_fixture_variable(&fixture, name)
 
 TEST only_what_is_named_is_passed(void)
@@ -83,7 +84,7 @@ TEST names_that_are_none_are_dropped(void)
 	ASSERT_EQ(0, plan_resolve(&fixture.arena, &fixture.policy, &context, &fixture.plan, &fixture.diagnostics));
 	ASSERT_STR_EQ("1", VALUE("GOOD"));
 	for (size_t i = 0; i < fixture.plan.environment.count; i++)
-		ASSERT(strspn(fixture.plan.environment.items[i].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") ==
+		ASSERT(strspn(fixture.plan.environment.items[i].name, LETTERS "_0123456789") ==
 		       strlen(fixture.plan.environment.items[i].name));
 	plan_fixture_free(&fixture);
 	PASS();
@@ -108,6 +109,20 @@ TEST berm_sets_its_own_and_set_wins(void)
 	plan_fixture_free(&fixture);
 	make("", "environment: {set: {TMPDIR: /home/ann/app/tmp}}");
 	ASSERT_STR_EQ("/home/ann/app/tmp", VALUE("TMPDIR"));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+TEST without_a_network_nobody_tries_again(void)
+{
+	make("environment: {PIP_RETRIES: 9}", "environment: {pass: [PIP_RETRIES], set: {CARGO_NET_RETRY: \"2\"}}");
+	ASSERT_STR_EQ("0", VALUE("npm_config_fetch_retries"));
+	ASSERT_STR_EQ("0", VALUE("PIP_RETRIES"));
+	ASSERT_STR_EQ("2", VALUE("CARGO_NET_RETRY"));
+	plan_fixture_free(&fixture);
+	make("environment: {PIP_RETRIES: 9}", "environment: {pass: [PIP_RETRIES]}\nnetwork: all");
+	ASSERT_STR_EQ("(unset)", VALUE("npm_config_fetch_retries"));
+	ASSERT_STR_EQ("9", VALUE("PIP_RETRIES"));
 	plan_fixture_free(&fixture);
 	PASS();
 }
@@ -192,6 +207,7 @@ int main(int argc, char **argv)
 	RUN_TEST(wildcards_do_not_pass_what_loads_code_or_holds_secrets);
 	RUN_TEST(names_that_are_none_are_dropped);
 	RUN_TEST(berm_sets_its_own_and_set_wins);
+	RUN_TEST(without_a_network_nobody_tries_again);
 	RUN_TEST(names_are_sorted_and_unique);
 	RUN_TEST(path_leads_only_into_what_is_granted);
 	RUN_TEST(the_shell_is_one_that_can_be_seen);
