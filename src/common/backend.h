@@ -27,6 +27,10 @@ struct run_request {
 	size_t pass_fd_count;
 	const void *prepared; /* of backend_prepare, perhaps of an earlier launch; NULL: made anew */
 	size_t prepared_size;
+	/* What is still to be done to the plan (plan_scan at least), once the backend has time for it: while the sandbox is being made, if
+	 * it can be, and always before anything runs. -1 with err: nothing may run. NULL: the plan is complete. */
+	int (*complete)(void *self, struct plan *plan, struct error *err);
+	void *self;
 };
 
 struct run_result {
@@ -76,6 +80,6 @@ void backend_explain(struct error *err);
 /* What depends on the plan alone and takes time to make, as bytes that may be stored with it. In the plan's arena. */
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err);
 /* Enforces the plan, runs, waits. -1 with err if nothing ran. */
-int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err);
+int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err);
 
 #endif

@@ -84,7 +84,7 @@ static int why_rebuilt(struct session *session, char **argv, int rest)
 		return report_error(&err);
 	}
 	session->words = session_words(&session->arena, argv, rest, "--why-rebuilt");
-	if (session_restore(session)) {
+	if (session_restore(session) && session_confirm(session)) {
 		puts("the stored plan is used");
 		return 0;
 	}

@@ -122,17 +122,30 @@ static int judge(const struct plan *plan, struct told *told, struct error *err)
 	return 0;
 }
 
-/* What is hidden is looked for and then mounted over; where something moved in between, both are done again. Without mounts what was
- * found decides whether there may be a run at all. */
-static int scan_and_run(struct plan *plan, const struct run_request *request, struct told *told, struct run_result *result,
-			struct error *err)
+struct attempt {
+	struct session *session;
+	struct told told;
+};
+
+/* While the sandbox is being made. Without mounts what was found decides whether there may be a run at all. */
+static int complete(void *self, struct plan *plan, struct error *err)
 {
+	struct attempt *attempt = self;
 	bool is_judged_by_finds = plan->context.tier == TIER_LANDLOCK;
-	if (!is_judged_by_finds && judge(plan, told, err) < 0)
+
+	if (!session_confirm(attempt->session))
+		return error_set(err, "the stored plan does not hold any more");
+	if (!is_judged_by_finds && judge(plan, &attempt->told, err) < 0)
 		return -1;
+	if (plan_scan(plan, err) < 0)
+		return -1;
+	return is_judged_by_finds ? judge(plan, &attempt->told, err) : 0;
+}
+
+/* What is hidden is looked for and then mounted over; where something moved in between, both are done again. */
+static int scan_and_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+{
 	for (int attempt = 1;; attempt++) {
-		if (plan_scan(plan, err) < 0 || (is_judged_by_finds && judge(plan, told, err) < 0))
-			return -1;
 		if (backend_run(plan, request, result, err) == 0)
 			return 0;
 		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
@@ -157,27 +170,40 @@ static int show_plan(struct session *session, struct error *err)
 	return session->opened ? session->opened(session, err) : 0;
 }
 
+/* In the session's tier. Whatever fails under a stored plan counts only if that still holds; else all is done again with a new one. */
+static int open_and_run(struct session *session, struct run_request *request, struct run_result *result, struct error *err)
+{
+	for (;;) {
+		if (open_plan(session, request, err) < 0)
+			return -1;
+		if (show_plan(session, err) == 0 && scan_and_run(&session->plan, request, result, err) == 0)
+			return 0;
+		if (session_confirm(session))
+			return -1;
+		session_restart(session, session->tier);
+		request->prepared = NULL;
+		*result = (struct run_result){ 0 };
+		*err = (struct error){ 0 };
+	}
+}
+
 /* The full tier first, without asking beforehand whether it can be had: where the host refuses it nothing has run yet. */
 static int run_in_some_tier(struct session *session, struct run_request *request, struct run_result *result, struct error *err)
 {
-	struct told told = { 0 };
+	struct attempt attempt = { .session = session };
 	struct error why;
 
-	if (open_plan(session, request, err) < 0 || show_plan(session, err) < 0)
-		return -1;
-	if (scan_and_run(&session->plan, request, &told, result, err) == 0)
+	request->complete = complete;
+	request->self = &attempt;
+	if (open_and_run(session, request, result, err) == 0)
 		return 0;
 	if (!result->is_refused_by_host)
 		return -1;
 	why = *err;
 	session_restart(session, TIER_LANDLOCK);
-	*request = (struct run_request){ .argv = request->argv,
-					 .pass_fds = request->pass_fds,
-					 .pass_fd_count = request->pass_fd_count };
+	request->prepared = NULL;
 	*result = (struct run_result){ 0 };
-	if (open_plan(session, request, err) < 0 || show_plan(session, err) < 0)
-		return -1;
-	if (scan_and_run(&session->plan, request, &told, result, err) == 0)
+	if (open_and_run(session, request, result, err) == 0)
 		return 0;
 	backend_explain(&why);
 	return error_hint(err, "in the tier without namespaces, because: %s\n%s", why.message, why.hint);

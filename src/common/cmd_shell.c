@@ -83,9 +83,22 @@ static const char *string_shell(struct arena *arena, struct error *err)
 /* A string of the form of prefix.h, while it runs. */
 struct report {
 	struct prefix prefix;
-	char **string;
+	const char *file; /* the prefix's */
+	char **string, *original;
 	int read_end, write_end;
 };
+
+/* A plan that did not hold, or could not be had on this host, is followed by another. */
+static void begin_anew(struct report *report)
+{
+	report->prefix.file = report->file;
+	*report->string = report->original;
+	if (report->read_end >= 0)
+		close(report->read_end);
+	if (report->write_end >= 0)
+		close(report->write_end);
+	report->read_end = report->write_end = -1;
+}
 
 static int open_report(struct session *session, struct error *err)
 {
@@ -94,6 +107,7 @@ static int open_report(struct session *session, struct error *err)
 	const struct plan_grant *grant;
 	int ends[2];
 
+	begin_anew(report);
 	if (path_resolve(session->context.fs, &session->arena, report->prefix.file, &canonical, NULL, NULL, err) < 0)
 		return -1;
 	grant = plan_grant_for(&session->plan, canonical);
@@ -155,8 +169,9 @@ static int run_string(struct session *session, char *string)
 	if (program_is_inside())
 		return execute_here(command);
 	narrow(session);
-	*report = (struct report){ .string = &command[2], .read_end = -1, .write_end = -1 };
+	*report = (struct report){ .string = &command[2], .original = command[2], .read_end = -1, .write_end = -1 };
 	prefix_parse(&session->arena, string, &report->prefix);
+	report->file = report->prefix.file;
 	if (report->prefix.file) {
 		session->self = report;
 		session->opened = open_report;

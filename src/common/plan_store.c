@@ -226,7 +226,7 @@ static const struct policy *small_policy(struct arena *arena, const struct plan_
 bool plan_store_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded)
 {
 	struct plan_stored stored;
-	const char *bytes, *broken;
+	const char *bytes;
 	size_t length;
 
 	*loaded = (struct plan_loaded){ .reason = "plans are not stored here" };
@@ -238,12 +238,9 @@ bool plan_store_load(struct arena *arena, const struct plan_key *key, struct pla
 	loaded->reason = "the stored plan is damaged";
 	if (!plan_decode(arena, bytes, length, plan, &stored))
 		return false;
-	broken = facts_broken(stored.facts.items, stored.facts.count);
-	if (broken) {
-		loaded->reason = arena_printf(arena, "%s changed", broken);
-		return false;
-	}
 	loaded->reason = NULL;
+	loaded->facts = stored.facts.items;
+	loaded->fact_count = stored.facts.count;
 	loaded->blob = stored.blob;
 	loaded->blob_size = stored.blob_size;
 	plan->context.environment = environ;
@@ -251,6 +248,14 @@ bool plan_store_load(struct arena *arena, const struct plan_key *key, struct pla
 	plan->policy = small_policy(arena, &stored);
 	environment_restore(plan, &stored.own_variables);
 	return true;
+}
+
+bool plan_store_confirm(struct arena *arena, struct plan_loaded *loaded)
+{
+	const char *broken = facts_broken(loaded->facts, loaded->fact_count);
+	if (broken)
+		loaded->reason = arena_printf(arena, "%s changed", broken);
+	return !broken;
 }
 
 static void collect_own(const struct plan *plan, struct plan_stored *stored)

@@ -26,13 +26,17 @@ struct plan_key {
 void plan_store_key(struct arena *arena, char *const *words, enum tier tier, struct plan_key *key);
 
 struct plan_loaded {
+	const struct fact *facts; /* what it was made from */
+	size_t fact_count;
 	const void *blob; /* what backend_prepare made */
 	size_t blob_size;
 	const char *reason; /* why it was not loaded: one clause */
 };
 
-/* True with a plan that is as good as a new one. The environment is passed anew. */
+/* True with a plan that is as good as a new one, if plan_store_confirm agrees. The environment is passed anew. */
 bool plan_store_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded);
+/* Looks again at all it was made from. False, with loaded->reason, if something changed. */
+bool plan_store_confirm(struct arena *arena, struct plan_loaded *loaded);
 /* Best effort: a plan that cannot be stored is made anew next time. Safe when several do it at once. */
 void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
 		     const void *blob, size_t blob_size);

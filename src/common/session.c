@@ -219,11 +219,20 @@ bool session_restore(struct session *session)
 {
 	if (!session->words)
 		return false;
+	session->is_restored = false;
 	plan_store_key(&session->arena, session->words, session->tier, &session->key);
-	if (!plan_store_load(&session->arena, &session->key, &session->plan, &session->loaded))
+	if (session->is_outdated || !plan_store_load(&session->arena, &session->key, &session->plan, &session->loaded))
 		return false;
 	session->context = session->plan.context;
+	session->is_restored = true;
 	return true;
+}
+
+bool session_confirm(struct session *session)
+{
+	if (session->is_restored && !session->is_outdated)
+		session->is_outdated = !plan_store_confirm(&session->arena, &session->loaded);
+	return !session->is_restored || !session->is_outdated;
 }
 
 void session_keep(struct session *session, const void *blob, size_t blob_size)
@@ -284,6 +293,7 @@ void session_restart(struct session *session, enum tier tier)
 				     .piece = session->piece,
 				     .opened = session->opened,
 				     .self = session->self,
+				     .is_outdated = session->is_outdated && session->tier == tier,
 				     .tier = tier };
 }
 

@@ -33,6 +33,8 @@ struct session {
 	char *const *words;
 	struct plan_key key;
 	struct plan_loaded loaded;
+	bool is_restored; /* the plan is the stored one */
+	bool is_outdated; /* which did not hold any more: session_restore finds none */
 	struct facts facts;
 	bool is_narrowing; /* shims, berm-sh, hooks: neither options nor variables of the caller widen anything */
 	const char *piece; /* a built-in piece that is merged in addition, or NULL */
@@ -48,8 +50,11 @@ struct session {
 char *const *session_words(struct arena *arena, char **argv, int rest, const char *omitted);
 /* The same for a caller who may only narrow: all that its plan depends on besides what every key holds. */
 char *const *session_narrow_words(struct arena *arena, const char *piece);
-/* From the stored plan: context and plan, no policy. False (with loaded.reason) if there is none that is still true. */
+/* From the stored plan: context and plan, no policy. False (with loaded.reason) if there is none. Nothing may rest on it, no refusal
+ * either, before session_confirm: looking at all it was made from takes time, in which a sandbox can be made. */
 bool session_restore(struct session *session);
+/* Does the plan still hold? True for one that was just made. False (with loaded.reason): session_restart, and make it anew. */
+bool session_confirm(struct session *session);
 /* Stores the plan that session_open made, with what the backend prepared. */
 void session_keep(struct session *session, const void *blob, size_t blob_size);
 /* Options already parsed into session->options. -1: either err is set, or session->diagnostics has entries. Does not scan. */
@@ -58,7 +63,7 @@ int session_open(struct session *session, struct error *err);
 int session_open_here(struct session *session, struct error *err);
 /* The first half of it: the context and the policy, no plan. */
 int session_load(struct session *session, struct error *err);
-/* Everything anew, with the same options, for another tier. */
+/* Everything anew, with the same options, for another tier; or for the same, if the stored plan turned out not to hold. */
 void session_restart(struct session *session, enum tier tier);
 void session_close(struct session *session);
 

@@ -12,7 +12,10 @@
  * Where the policy names destinations there is a fourth, the proxy (egress.h), forked before init and outside like the launcher.
  *
  * Order: state → filter → command → signals → [proxy] → channel → namespaces → (init.c: tie, settle, view, confine, filter, start)
- *        → supervise → terminal restored. */
+ *        ∥ the plan is completed: does it still hold, what is to be hidden → supervise → terminal restored.
+ *
+ * Completing the plan takes about as long as building the view, so both are done at the same time, on two processors if there are two; init
+ * waits for the result before it puts masks in place, and a plan that turns out not to hold, or to be refused, ends init. */
 #include "common/backend.h"
 
 #include <errno.h>
@@ -24,6 +27,7 @@
 #include "common/cleanup.h"
 #include "linux/alone.h"
 #include "linux/channel.h"
+#include "linux/findings.h"
 #include "linux/landlock.h"
 #include "linux/launch.h"
 #include "linux/metadata.h"
@@ -95,6 +99,9 @@ static int prepare(struct launch *launch, const struct run_request *request, str
 	const void *prepared = request->prepared;
 	size_t size = request->prepared_size;
 	launch->is_alone = plan->context.tier == TIER_LANDLOCK;
+	launch->is_complete = launch->is_alone || !request->complete;
+	if (launch->is_alone && request->complete && request->complete(request->self, launch->plan, err) < 0)
+		return -1;
 	if (launch->is_alone && alone_judge(plan, err) < 0)
 		return -1;
 	if (state_prepare(plan, &launch->state, err) < 0)
@@ -153,7 +160,7 @@ static void explain_not_executed(const struct plan *plan, const char *name, stru
 			   host);
 }
 
-/* Init, which has done nothing yet. */
+/* Init, which has started nothing yet. */
 static void end_unstarted(pid_t init)
 {
 	kill(init, SIGKILL);
@@ -161,8 +168,23 @@ static void end_unstarted(pid_t init)
 		;
 }
 
-static int run_and_supervise(struct launch *launch, const struct terminal *terminal, int signals, struct run_result *result,
-			     struct error *err)
+/* Once init is there. -1: it may not go on, and has done nothing that stays. */
+static int complete(struct launch *launch, const struct run_request *request, pid_t init, struct run_result *result,
+		    struct error *err)
+{
+	if (launch->limits.has_scope && launch_scope(launch, init, result, err) < 0)
+		return -1;
+	if (launch->is_complete)
+		return 0;
+	if (request->complete(request->self, launch->plan, err) < 0)
+		return -1;
+	/* An init that is gone is told of by the supervisor. */
+	findings_send(launch->ends[0], launch->plan);
+	return 0;
+}
+
+static int run_and_supervise(struct launch *launch, const struct run_request *request, const struct terminal *terminal,
+			     int signals, struct run_result *result, struct error *err)
 {
 	autoclose int pidfd = -1;
 	autoclose int channel = -1;
@@ -196,9 +218,10 @@ static int run_and_supervise(struct launch *launch, const struct terminal *termi
 		cgroup_end(&launch->group, &ignored);
 		return -1;
 	}
-	if (launch->limits.has_scope && launch_scope(launch, supervision.pid, result, err) < 0) {
+	if (complete(launch, request, supervision.pid, result, err) < 0) {
 		end_unstarted(supervision.pid);
 		watch_end(&launch->watch);
+		cgroup_end(&launch->group, &ignored);
 		return -1;
 	}
 	supervision.channel = channel;
@@ -221,20 +244,20 @@ static bool is_refused_by_host(const struct error *err)
 }
 
 /* The helpers outlive the sandbox by what they have to report. */
-static int run_with_egress(struct launch *launch, const struct terminal *terminal, int signals, struct run_result *result,
-			   struct error *err)
+static int run_with_egress(struct launch *launch, const struct run_request *request, const struct terminal *terminal, int signals,
+			   struct run_result *result, struct error *err)
 {
 	int status;
 
 	if (egress_start(launch->plan, &launch->egress, err) < 0)
 		return -1;
-	status = run_and_supervise(launch, terminal, signals, result, err);
+	status = run_and_supervise(launch, request, terminal, signals, result, err);
 	result->refused = arena_alloc(launch->plan->arena, sizeof *result->refused);
 	egress_finish(&launch->egress, result->refused, &result->note);
 	return status;
 }
 
-int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
 {
 	struct launch launch = { .plan = plan };
 	struct terminal terminal;
@@ -248,8 +271,8 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 	signals = signals_take(&launch.signals, err);
 	if (signals < 0)
 		return -1;
-	status = launch.has_egress ? run_with_egress(&launch, &terminal, signals, result, err)
-				   : run_and_supervise(&launch, &terminal, signals, result, err);
+	status = launch.has_egress ? run_with_egress(&launch, request, &terminal, signals, result, err)
+				   : run_and_supervise(&launch, request, &terminal, signals, result, err);
 	terminal_restore(&terminal);
 	if (status == 0) {
 		explain_not_executed(plan, request->argv[0], result);

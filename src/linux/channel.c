@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* A packet of bytes; the kernel wants each in one piece. */
+enum { PACKET_BYTES = 32768 };
+
 int channel_open(int ends[2], struct error *err)
 {
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -103,4 +106,38 @@ int channel_receive_with(int fd, struct message *message, int *descriptors, size
 		memcpy(descriptors, CMSG_DATA(rights), *count * sizeof(int));
 	}
 	return judge(received);
+}
+
+int channel_send_bytes(int fd, void *bytes, size_t length)
+{
+	char *at = bytes;
+	while (length > 0) {
+		struct iovec part = { .iov_base = at, .iov_len = length < PACKET_BYTES ? length : PACKET_BYTES };
+		struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
+		ssize_t count = sendmsg(fd, &header, MSG_NOSIGNAL);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return -1;
+		at += count;
+		length -= (size_t)count;
+	}
+	return 0;
+}
+
+int channel_receive_bytes(int fd, void *bytes, size_t length)
+{
+	char *at = bytes;
+	while (length > 0) {
+		ssize_t count = recv(fd, at, length < PACKET_BYTES ? length : PACKET_BYTES, 0);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0) {
+			errno = count < 0 ? errno : EPIPE;
+			return -1;
+		}
+		at += count;
+		length -= (size_t)count;
+	}
+	return 0;
 }

@@ -23,6 +23,7 @@ enum message_type {
 	MESSAGE_SIGNAL_ALL, /* launcher → init: send it to every process inside */
 	MESSAGE_SCOPE, /* launcher → init: systemd was asked for a scope; value says whether init is in it. Go on */
 	MESSAGE_WATCH, /* init → launcher: descriptors for watch_take; value says which */
+	MESSAGE_FINDINGS, /* launcher → init: what the scan found follows, so many bytes (findings.h) */
 };
 
 enum { CHANNEL_DESCRIPTOR_MAX = 4 };
@@ -43,5 +44,9 @@ int channel_send_with(int fd, const struct message *message, const int *descript
 int channel_receive(int fd, struct message *message);
 /* The same; descriptors that came with it are the caller's, and close-on-exec. */
 int channel_receive_with(int fd, struct message *message, int *descriptors, size_t *count);
+
+/* Bytes in as many packets as they need; the other end must expect just that many. 0, or -1 with errno. */
+int channel_send_bytes(int fd, void *bytes, size_t length);
+int channel_receive_bytes(int fd, void *bytes, size_t length);
 
 #endif

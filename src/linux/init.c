@@ -6,7 +6,7 @@
  *   tie      life tied to the launcher                            - first, so that nothing is ever left behind
  *   settle   uid map, loopback, sysctls of the namespaces          - needs the fresh namespaces
  *   egress   sockets that the proxy outside listens on, if any    - needs the loopback, and /proc of the host
- *   view     mounts, chroot                                       - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
+ *   view     mounts, what the scan found, masks, chroot           - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
  *   confine  rlimits, unreadable memory, no_new_privs, Landlock,
  *            capabilities                                         - nothing may be mounted or opened from here on; a process that
  *                                                                   is not dumpable could not have written its own uid map
@@ -26,6 +26,7 @@
 #include "linux/alone.h"
 #include "linux/channel.h"
 #include "linux/credentials.h"
+#include "linux/findings.h"
 #include "linux/git_events.h"
 #include "linux/landlock.h"
 #include "linux/limits.h"
@@ -107,11 +108,17 @@ static int send_watched(struct launch *launch, bool has_proc, struct error *err)
 	return sent < 0 ? error_set(err, "the launcher is gone") : 0;
 }
 
+static int await_findings(void *self, struct error *err)
+{
+	struct launch *launch = self;
+	return launch->is_complete ? 0 : findings_receive(launch->ends[1], launch->plan, err);
+}
+
 static int enter_view(struct launch *launch, struct post *post, struct error *err)
 {
 	struct view_result result = { 0 };
 	struct message note = { .type = MESSAGE_NOTE };
-	if (view_enter(launch->plan, &launch->state, &result, err) < 0)
+	if (view_enter(launch->plan, &launch->state, await_findings, launch, &result, err) < 0)
 		return -1;
 	post->git_events = result.git_events;
 	if (launch->limits.has_watch && send_watched(launch, result.has_proc, err) < 0)

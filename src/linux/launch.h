@@ -17,7 +17,7 @@
 #include "linux/watch.h"
 
 struct launch {
-	const struct plan *plan;
+	struct plan *plan; /* of init, without what the scan finds until findings_receive */
 	struct state state;
 	struct command command;
 	struct filter_program filter;
@@ -35,6 +35,7 @@ struct launch {
 	int hand_over[2]; /* alone: the listener's way from the command, which makes it, to init: [0] init, [1] command */
 	bool is_scoped; /* init, alone: what it signals is inside, whatever it is */
 	int ends[2]; /* channel: [0] launcher, [1] init */
+	bool is_complete; /* the plan was scanned before init was forked */
 };
 
 /* limits_launch.c: how this run's limits are held; makes the group if there is one, and notes if it could not be had. */

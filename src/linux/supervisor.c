@@ -253,6 +253,7 @@ static void take_message(struct run *run)
 	case MESSAGE_SIGNAL_ALL:
 	case MESSAGE_SCOPE:
 	case MESSAGE_WATCH:
+	case MESSAGE_FINDINGS:
 		return;
 	}
 }

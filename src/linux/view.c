@@ -355,6 +355,7 @@ static int move_in(const struct view *view, struct error *err)
 	return 0;
 }
 
+/* Everything that does not depend on what is in the project. */
 static int build(struct view *view, const struct state *state, struct view_result *result, struct error *err)
 {
 	struct view_devices devices;
@@ -371,8 +372,7 @@ static int build(struct view *view, const struct state *state, struct view_resul
 	view->root = open_root(err);
 	if (view->root < 0)
 		return -1;
-	if (attach_entries(view, err) < 0 || make_links(view, err) < 0 || write_documents(view, err) < 0 ||
-	    open_git_events(view, result, err) < 0)
+	if (attach_entries(view, err) < 0 || make_links(view, err) < 0)
 		return -1;
 	if (view_devices_attach(view->plan, view->root, &devices, err) < 0)
 		return -1;
@@ -380,6 +380,13 @@ static int build(struct view *view, const struct state *state, struct view_resul
 	if (proc < 0)
 		return -1;
 	result->has_proc = proc > 0;
+	return 0;
+}
+
+static int finish(struct view *view, struct view_result *result, struct error *err)
+{
+	if (write_documents(view, err) < 0 || open_git_events(view, result, err) < 0)
+		return -1;
 	if (masks_apply(view->root, view->plan, err) < 0)
 		return -1;
 	return move_in(view, err);
@@ -399,11 +406,16 @@ int view_probe(struct view_result *result, struct error *err)
 	return proc < 0 ? -1 : 0;
 }
 
-int view_enter(const struct plan *plan, const struct state *state, struct view_result *result, struct error *err)
+int view_enter(const struct plan *plan, const struct state *state, int (*await)(void *self, struct error *err), void *self,
+	       struct view_result *result, struct error *err)
 {
 	struct view view = { .plan = plan, .root = -1 };
 	mode_t mask = umask(022);
 	int status = build(&view, state, result, err);
+	if (status == 0)
+		status = await(self, err);
+	if (status == 0)
+		status = finish(&view, result, err);
 	umask(mask);
 	if (view.root >= 0)
 		close(view.root);

@@ -22,8 +22,10 @@ struct view_result {
 };
 
 /* Builds the view and enters it: root and working directory are inside afterwards. Needs CAP_SYS_ADMIN in the mount namespace's
- * user namespace, and a pid namespace of its own for /proc. */
-int view_enter(const struct plan *plan, const struct state *state, struct view_result *result, struct error *err);
+ * user namespace, and a pid namespace of its own for /proc. When all stands that the scan has no part in, `await` is called, after which
+ * the plan must have what the scan found. */
+int view_enter(const struct plan *plan, const struct state *state, int (*await)(void *self, struct error *err), void *self,
+	       struct view_result *result, struct error *err);
 /* The same calls without a plan, in a throwaway namespace: can a view be built on this machine? */
 int view_probe(struct view_result *result, struct error *err);
 

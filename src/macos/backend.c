@@ -234,7 +234,7 @@ static void finish_proxy(const struct plan *plan, struct mac_proxy *proxy, struc
 	mac_proxy_finish(proxy, result->refused, &result->note);
 }
 
-int backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
 {
 	struct mac_terminal terminal;
 	struct mac_launch launch = { .plan = plan, .request = request, .terminal = &terminal };
@@ -244,6 +244,9 @@ int backend_run(const struct plan *plan, const struct run_request *request, stru
 	struct mac_proxy proxy = { .control = -1 };
 	int status;
 
+	/* The profile is made from all that was found: nothing can be done meanwhile. */
+	if (request->complete && request->complete(request->self, plan, err) < 0)
+		return -1;
 	if (refuse_nesting(err) < 0 || state_prepare(plan, &state, err) < 0)
 		return -1;
 	mac_terminal_open(plan->arena, &terminal);

@@ -501,6 +501,48 @@ damaged "one byte else"
 truncate -s 2M "$slot"
 damaged "too long"
 
+# A refusal counts only under a plan that still holds: whatever a stored one required is asked of the new one.
+printf 'version: 1\nlimits: {memory: 1G}\nrequire: {limits: enforced}\n' >berm.yml
+"$BERM" trust --yes >/dev/null
+is_refused_from_store() {
+	"$BERM" run -- true
+	[ $? -eq 125 ] && is_stored
+}
+until_true is_refused_from_store || fail "refused: control: the stored plan is used" "$(cat "$scratch/why")"
+expect_status "refused: control" 125 "$BERM" run -- cat notes
+expect_contains "refused: control: the reason" limits "$err"
+printf 'version: 1\n' >berm.yml
+expect_output "refused no more" text "$BERM" run -- cat notes
+expect_equal "refused no more: nothing else is said" "" "$err"
+rm -f berm.yml
+
+# What a host asks to be told of is told once, whichever plan it was that ran.
+berm_sh=$scratch/bin/berm-sh
+cp "$BERM" "$berm_sh"
+mkdir -p nested
+report=/tmp/claude-$(printf '%x' $$)-cwd
+host_call() {
+	rm -f "$report"
+	run "$berm_sh" "eval 'cd nested; echo hi' \\< /dev/null && pwd -P >| $report"
+}
+leaves_policy() {
+	strace -f -qq -e trace=open,openat -o "$scratch/trace" "$berm_sh" "eval true && pwd -P >| $report"
+	! grep -q '/berm\.yml"' "$scratch/trace"
+}
+printf 'version: 1\nfiles: {deny: [never]}\n' >berm.yml
+if command -v strace >/dev/null && strace -qq -o "$scratch/trace" true; then
+	until_true leaves_policy || fail "told: control: the stored plan is used" ""
+fi
+for text in 'files: {deny: [never-again]}' 'files: {deny: [nothing-at-all]}'; do
+	host_call
+	printf 'version: 1\n%s\n' "$text" >berm.yml
+	host_call
+	expect_equal "told: status and output" "0 hi" "$status $out"
+	expect_equal "told: errors" "" "$err"
+	expect_equal "told: the directory" "$PWD/nested" "$(cat "$report")"
+done
+rm -f berm.yml "$report"
+
 # Several at once, from nothing.
 for round in 1 2 3; do
 	rm -f "$plans"/*

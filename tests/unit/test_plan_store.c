@@ -89,7 +89,7 @@ static bool load(const struct plan_key *key)
 {
 	struct plan plan;
 	struct plan_loaded loaded;
-	bool is_loaded = plan_store_load(&arena, key, &plan, &loaded);
+	bool is_loaded = plan_store_load(&arena, key, &plan, &loaded) && plan_store_confirm(&arena, &loaded);
 	if (is_loaded == (loaded.reason != NULL))
 		abort();
 	return is_loaded;
@@ -233,7 +233,8 @@ static int a_broken_fact_is_named(void *data)
 	save(&key, small_plan(), &facts);
 	EXPECT(load(&key));
 	scratch_write(path, "version: 1\n", 11, 0600);
-	EXPECT(!plan_store_load(&arena, &key, &plan, &loaded));
+	EXPECT(plan_store_load(&arena, &key, &plan, &loaded));
+	EXPECT(!plan_store_confirm(&arena, &loaded));
 	EXPECT(strstr(loaded.reason, path));
 	EXPECT(unlink(path) == 0 && load(&key));
 	return 0;
