@@ -117,9 +117,16 @@ static int judge(const struct plan *plan, struct told *told, struct error *err)
 	say_weaker(plan, states, told->weaker);
 	if (plan->context.tier == TIER_LANDLOCK)
 		say_tier(states, told);
-	for (size_t i = 0; i < GUARANTEE_COUNT && plan->context.tier == TIER_FULL; i++)
-		told->full[i] = states[i].level;
 	return 0;
+}
+
+/* What the full tier would have been, which the host refuses. */
+static void note_full(const struct plan *plan, struct told *told)
+{
+	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
+	backend_expect(plan, states);
+	for (size_t i = 0; i < GUARANTEE_COUNT; i++)
+		told->full[i] = states[i].level;
 }
 
 struct attempt {
@@ -200,6 +207,7 @@ static int run_in_some_tier(struct session *session, struct run_request *request
 	if (!result->is_refused_by_host)
 		return -1;
 	why = *err;
+	note_full(&session->plan, &attempt.told);
 	session_restart(session, TIER_LANDLOCK);
 	request->prepared = NULL;
 	*result = (struct run_result){ 0 };

@@ -126,7 +126,7 @@ static void run_await_signal(char **arguments)
 static void run_idle(char **arguments)
 {
 	(void)arguments;
-	alarm(30);
+	alarm(120);
 	for (;;)
 		pause();
 }

@@ -355,12 +355,30 @@ pid_t start_inside(struct trial *trial, const char *const *argv)
 	return pid;
 }
 
+/* Until it is the program that it shall be. */
+static void await_victim(pid_t pid)
+{
+	char *path = path_of("/proc/%d/cmdline", (int)pid);
+	for (long long deadline = now_ms() + RUN_MS; now_ms() < deadline; usleep(1000)) {
+		char name[8] = "";
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t length = fd < 0 ? 0 : read(fd, name, sizeof name - 1);
+		if (fd >= 0)
+			close(fd);
+		if (length > 0 && strcmp(name, "victim") == 0)
+			return;
+	}
+}
+
+/* A new one each time: one that a control has just killed may still look alive on a busy machine. */
 void trial_victim(struct trial *trial)
 {
-	if (trial->victim > 0 && is_alive(trial->victim))
-		return;
 	const char *token = trial->world.token;
 	char *program = path_of("%s/victim", trial->world.base);
+	if (trial->victim > 0) {
+		kill(trial->victim, SIGKILL);
+		waitpid(trial->victim, NULL, 0);
+	}
 	copy_file(attack_path, program, 0755);
 	pid_t pid = fork();
 	if (pid < 0)
@@ -371,7 +389,7 @@ void trial_victim(struct trial *trial)
 		_exit(127);
 	}
 	trial->victim = pid;
-	usleep(20000);
+	await_victim(pid);
 }
 
 bool is_alive(pid_t pid)
