@@ -30,10 +30,8 @@ int words_parse(struct arena *arena, enum command command, int argc, char **argv
 	}
 }
 
-/* What was typed before the question was shown is no answer to it. */
 static bool read_answer(char *answer, size_t size)
 {
-	tcflush(STDIN_FILENO, TCIFLUSH);
 	if (!fgets(answer, (int)size, stdin))
 		return false;
 	answer[strcspn(answer, "\n")] = '\0';
@@ -48,7 +46,9 @@ int words_confirm(const char *question, const char *how, struct error *err)
 		error_set(err, "this needs a confirmation, and there is no terminal to ask on");
 		return error_hint(err, "%s", how);
 	}
+	/* What was typed before the question is no answer to it; what is typed once it can be seen is one, however quick. */
 	fflush(stdout);
+	tcflush(STDIN_FILENO, TCIFLUSH);
 	fprintf(stderr, "%s [y/N] ", question);
 	if (!read_answer(answer, sizeof answer))
 		return 0;

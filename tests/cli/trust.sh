@@ -61,12 +61,11 @@ answer() {
 	local answer=$1
 	shift
 	mkfifo "$scratch/keys"
-	timeout 20 script -qefc "$*" "$scratch/screen" <"$scratch/keys" >/dev/null 2>&1 &
+	timeout "$patience" script -qefc "$*" "$scratch/screen" <"$scratch/keys" >/dev/null 2>&1 &
 	local pid=$!
 	exec 7>"$scratch/keys"
 	rm "$scratch/keys"
 	until_true grep -q 'y/N' "$scratch/screen"
-	sleep 0.3
 	echo "$answer" >&7
 	status=0
 	wait "$pid" || status=$?
