@@ -268,11 +268,20 @@ static void put_own(struct plan *plan)
  * answer is the last one here. What the policy sets wins. */
 static void put_impatience(struct plan *plan)
 {
-	static const char *const retries[] = { "npm_config_fetch_retries", "PIP_RETRIES", "CARGO_NET_RETRY" };
+	static const struct {
+		const char *name, *value;
+	} variables[] = {
+		{ "npm_config_fetch_retries", "0" },
+		{ "PIP_RETRIES", "0" },
+		{ "CARGO_NET_RETRY", "0" },
+		/* Looking for a newer npm or pip: of no use either, and it would look as if the command had wanted the network. */
+		{ "npm_config_update_notifier", "false" },
+		{ "PIP_DISABLE_PIP_VERSION_CHECK", "1" },
+	};
 	if (plan->network.mode != NETWORK_NONE)
 		return;
-	for (size_t i = 0; i < COUNT(retries); i++)
-		put(plan, retries[i], "0", NULL);
+	for (size_t i = 0; i < COUNT(variables); i++)
+		put(plan, variables[i].name, variables[i].value, NULL);
 }
 
 static int compare_variables(const void *left, const void *right)

@@ -35,6 +35,7 @@ told "where destinations are allowed the refused ones are told instead" 0 "$BERM
 
 # Installers try again for minutes if they are not told that it is of no use.
 expect_equal "retries" "0 0 0" "$("$BERM" run -- sh -c 'echo $npm_config_fetch_retries $PIP_RETRIES $CARGO_NET_RETRY')"
+expect_equal "no look for newer versions" "false 1" "$("$BERM" run -- sh -c 'echo $npm_config_update_notifier $PIP_DISABLE_PIP_VERSION_CHECK')"
 expect_equal "a policy that sets them wins" 3 "$("$BERM" run --env=PIP_RETRIES=3 -- printenv PIP_RETRIES)"
 expect_equal "not where there is a network" "" "$("$BERM" run --allow-net=other.example.org:443 -- sh -c 'echo $npm_config_fetch_retries$PIP_RETRIES$CARGO_NET_RETRY')"
 if command -v npm >/dev/null; then
