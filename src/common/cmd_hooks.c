@@ -32,8 +32,9 @@ static int print_help(void)
 	text_add(&out, "berm hooks install [--repo|--global]     run git hooks in the sandbox\n"
 		       "berm hooks uninstall [--repo|--global]   as it was before\n"
 		       "berm hooks status                        is it in force here?\n\n"
-		       "Each hook of the repository, wherever core.hooksPath has it, then runs behind the wall,\n"
-		       "with what git gives it: arguments, stdin, GIT_* variables; its status is git's.\n\n");
+		       "Each hook of the repository, wherever core.hooksPath has it, then runs behind\n"
+		       "the wall, with what git gives it: arguments, stdin, GIT_* variables; its\n"
+		       "status is git's.\n\n");
 	options_help(COMMAND_HOOKS, &out);
 	fputs(out.data, stdout);
 	text_free(&out);
@@ -169,14 +170,18 @@ static void say_own_hooks(struct hooks_job *job)
 {
 	struct error ignored;
 	const char *own = hooks_own_directory(&job->arena, &job->context, &ignored);
+	struct text words = { 0 };
 	size_t count = 0;
 	if (!own)
 		return;
-	text_add(&job->out, "%-12s", "hooks");
+	text_add(&words, "%s", "");
 	for (size_t i = 0; hooks_names[i]; i++)
 		if (access(path_join(&job->arena, own, hooks_names[i]), X_OK) == 0)
-			text_add(&job->out, "%s%s", count++ > 0 ? ", " : "", hooks_names[i]);
-	say(job, count > 0 ? " in " : "none in ", own);
+			text_add(&words, "%s%s", count++ > 0 ? ", " : "", hooks_names[i]);
+	text_add(&words, "%s%s", count > 0 ? " in " : "none in ", text_visible(&job->arena, own));
+	text_add(&job->out, "%-12s", "hooks");
+	text_add_wrapped(&job->out, 12, words.data);
+	text_free(&words);
 }
 
 static int status(struct hooks_job *job)

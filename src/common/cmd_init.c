@@ -24,9 +24,9 @@ static int print_help(void)
 {
 	struct text out = { 0 };
 	text_add(&out, "berm init [options] [DIR]\n\n"
-		       "Looks at the project (its files, and where its package managers are configured to\n"
-		       "fetch from) and writes a commented berm.yml for it. Never overwrites one, runs\n"
-		       "nothing, and trusts nothing. DIR is the project (default: nearest .git).\n\n");
+		       "Looks at the project (its files, and where its package managers are configured\n"
+		       "to fetch from) and writes a commented berm.yml for it. Never overwrites one,\n"
+		       "runs nothing, and trusts nothing. DIR is the project (default: nearest .git).\n\n");
 	options_help(COMMAND_INIT, &out);
 	text_add(&out, "\nExit status: 0 written; 1 there is one already; 125 an error.\n");
 	fputs(out.data, stdout);

@@ -10,8 +10,6 @@
 #include "common/options.h"
 #include "common/text.h"
 
-enum { LINE_WIDTH = 79 };
-
 static const char *const kind_titles[BUILTIN_KIND_COUNT] = {
 	[BUILTIN_BASE] = "To start from (extends: NAME)",
 	[BUILTIN_PIECE] = "Toolchains (use: [NAME])",
@@ -92,28 +90,6 @@ static const char *key_values(const struct key *key)
 	return key->flags & KEY_UNBUILT ? "not yet" : names[key->kind];
 }
 
-/* Words, wrapped at the width of a terminal; what follows the first line is indented like it. */
-static void add_wrapped(struct text *out, size_t indent, const char *words)
-{
-	size_t used = indent;
-
-	while (*words) {
-		size_t length = strcspn(words, " ");
-		if (used > indent && used + 1 + length > LINE_WIDTH) {
-			text_add(out, "\n%*s", (int)indent, "");
-			used = indent;
-		} else if (used > indent) {
-			text_add(out, " ");
-			used++;
-		}
-		text_add_n(out, words, length);
-		used += length;
-		words += length;
-		words += strspn(words, " ");
-	}
-	text_add(out, "\n");
-}
-
 static void add_choices(struct text *out, const struct key *key)
 {
 	for (const struct key_choice *choice = key->choices; choice && choice->name; choice++) {
@@ -122,7 +98,7 @@ static void add_choices(struct text *out, const struct key *key)
 			continue;
 		text_add(&words, "%s%s", choice->help, choice->is_unbuilt ? " (not yet supported)" : "");
 		text_add(out, "    %-9s ", choice->name);
-		add_wrapped(out, 14, words.data);
+		text_add_wrapped(out, 14, words.data);
 		text_free(&words);
 	}
 }
@@ -134,7 +110,7 @@ static int print_keys(void)
 	for (size_t i = 0; i < policy_key_count; i++) {
 		const struct key *key = &policy_keys[i];
 		text_add(&out, "%s (%s)\n  ", key->path, key_values(key));
-		add_wrapped(&out, 2, key->help);
+		text_add_wrapped(&out, 2, key->help);
 		add_choices(&out, key);
 	}
 	return print(&out);

@@ -29,10 +29,10 @@ static int print_help(void)
 {
 	struct text out = { 0 };
 	text_add(&out, "berm setup [options] [HOST]\n\n"
-		       "Lets an agent, editor or tool run its commands in the sandbox. Without options it\n"
-		       "shows what would change in the host's settings; --write makes the change and keeps\n"
-		       "what was there, --undo takes it back. Without HOST: every host, and whether it is\n"
-		       "set up.\n\n");
+		       "Lets an agent, editor or tool run its commands in the sandbox. Without options\n"
+		       "it shows what would change in the host's settings; --write makes the change\n"
+		       "and keeps what was there, --undo takes it back. Without HOST: every host, and\n"
+		       "whether it is set up.\n\n");
 	options_help(COMMAND_SETUP, &out);
 	text_add(&out, "\nExit status: 0 done, or in force; 1 not in force (--check); 125 an error.\n");
 	fputs(out.data, stdout);
@@ -198,9 +198,15 @@ static int list(struct setup *setup)
 
 static void print_notes(const struct setup *setup)
 {
-	for (size_t i = 0; setup->host->notes[i]; i++)
-		printf("%s %s\n", i == 0 ? "\nnote:" : "     ",
-		       setup_expand(setup->request.arena, setup->host->notes[i], &setup->paths, setup->request.os));
+	struct text out = { 0 };
+	for (size_t i = 0; setup->host->notes[i]; i++) {
+		text_add(&out, "%s ", i == 0 ? "\nnote:" : "     ");
+		text_add_wrapped(&out, strlen("note: "),
+				 setup_expand(setup->request.arena, setup->host->notes[i], &setup->paths, setup->request.os));
+	}
+	if (out.length > 0)
+		fputs(out.data, stdout);
+	text_free(&out);
 }
 
 static void print_link(const struct setup *setup)

@@ -198,8 +198,8 @@ static int print_help(void)
 {
 	struct text out = { 0 };
 	text_add(&out, "berm shell [options] [bash|zsh|sh|dash|fish]\n\n"
-		       "An interactive shell in the sandbox, with (berm) before its prompt. Without a name it is\n"
-		       "$SHELL. History is kept in the private home.\n\n");
+		       "An interactive shell in the sandbox, with (berm) before its prompt. Without a\n"
+		       "name it is $SHELL. History is kept in the private home.\n\n");
 	options_help(COMMAND_SHELL, &out);
 	fputs(out.data, stdout);
 	text_free(&out);

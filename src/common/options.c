@@ -91,7 +91,7 @@ static const struct option_row option_table[] = {
 	{ OPTION_HOST, "host", 0, "claude-code|codex|gemini|cursor", COMMAND_HOOK, "whose JSON it is" },
 	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
 	{ OPTION_REPOSITORY, "repo", 0, NULL, COMMAND_HOOKS, "this repository (default)" },
-	{ OPTION_GLOBAL, "global", 0, NULL, COMMAND_HOOKS, "every repository that sets no core.hooksPath itself" },
+	{ OPTION_GLOBAL, "global", 0, NULL, COMMAND_HOOKS, "every repository without a core.hooksPath" },
 	{ OPTION_UNINSTALL, "uninstall", 0, NULL, COMMAND_HOOKS, "the same as the word" },
 	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
 	{ OPTION_INSTALL_APPARMOR, "install-apparmor", 0, NULL, COMMAND_DOCTOR, "let berm make user namespaces (root)" },

@@ -118,8 +118,8 @@ static const struct setup_edit zed_edits[] = {
 };
 static const char *const zed_notes[] = {
 	"This covers the terminals that you open. Zed's own agent always starts /bin/sh, which no setting changes: give an "
-	"external",
-	"agent a command instead (agent_servers: \"command\": \"@berm@\", \"args\": [\"run\", \"--\", \"AGENT\", ...]).",
+	"external agent a command instead (agent_servers: \"command\": \"@berm@\", \"args\": [\"run\", \"--\", \"AGENT\", "
+	"...]).",
 	NULL,
 };
 
@@ -152,8 +152,7 @@ static const char *const vim_lines[] = { "set shell=@shims@/bash", "set noshellt
 static const char *const vim_notes[] = {
 	"Covers :!, filters, :read ! and :terminal.",
 	"Vim's system() and :make pass output through a file in /tmp, which is another one inside: they fail, and so do "
-	"plugins",
-	"that use them. Neovim has pipes there: --file with its init.vim.",
+	"plugins that use them. Neovim has pipes there: --file with its init.vim.",
 	NULL,
 };
 

@@ -155,6 +155,37 @@ void text_add_visible(struct text *text, const char *bytes, size_t length)
 	}
 }
 
+enum { LINE_WIDTH = 79 };
+
+static size_t columns(const char *bytes, size_t length)
+{
+	size_t result = 0;
+	for (size_t i = 0; i < length; i++)
+		result += ((unsigned char)bytes[i] & 0xc0) != 0x80;
+	return result;
+}
+
+void text_add_wrapped(struct text *text, size_t indent, const char *words)
+{
+	size_t used = indent;
+
+	while (*words) {
+		size_t length = strcspn(words, " "), width = columns(words, length);
+		if (used > indent && used + 1 + width > LINE_WIDTH) {
+			text_add(text, "\n%*s", (int)indent, "");
+			used = indent;
+		} else if (used > indent) {
+			text_add(text, " ");
+			used++;
+		}
+		text_add_n(text, words, length);
+		used += width;
+		words += length;
+		words += strspn(words, " ");
+	}
+	text_add(text, "\n");
+}
+
 char *text_visible(struct arena *arena, const char *string)
 {
 	struct text text = { 0 };

@@ -21,6 +21,9 @@ void text_free(struct text *text);
 
 /* Bytes that could act on a terminal (C0, DEL, C1, invalid UTF-8, bidi controls) become \xNN or \u{NNNN}; the rest stays. */
 void text_add_visible(struct text *text, const char *bytes, size_t length);
+/* Words and a line end, for a terminal of 80 columns. What does not fit goes on in the next line, indented by as much as the caller has
+ * written of this one. A word is never broken: it may be a path. */
+void text_add_wrapped(struct text *text, size_t indent, const char *words);
 char *text_visible(struct arena *arena, const char *string);
 /* A JSON string with its quotes; invalid UTF-8 bytes become \ufffd. */
 void text_add_json(struct text *text, const char *string);
