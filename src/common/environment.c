@@ -305,7 +305,10 @@ void environment_restore(struct plan *plan, const struct plan_variables *own)
 {
 	pass_callers(plan);
 	for (size_t i = 0; i < own->count; i++)
-		put(plan, own->items[i].name, own->items[i].value, own->items[i].rule);
+		if (plan->network.mode != NETWORK_ALLOW || !environment_is_for_java(&own->items[i]))
+			put(plan, own->items[i].name, own->items[i].value, own->items[i].rule);
+	/* These depend on what the caller has this time. */
+	environment_add_java(plan);
 	sort(plan);
 }
 

@@ -60,16 +60,36 @@ uint16_t plan_proxy_port(const struct plan *plan)
 	return PROXY_PORT;
 }
 
-void environment_add_proxy(struct plan *plan)
+static bool has_proxy(const struct plan *plan)
 {
-	if (plan->network.mode != NETWORK_ALLOW || plan->network.allow.count == 0)
+	return plan->network.mode == NETWORK_ALLOW && plan->network.allow.count > 0;
+}
+
+bool environment_is_for_java(const struct plan_variable *variable)
+{
+	for (size_t i = 0; i < sizeof java_variables / sizeof java_variables[0]; i++)
+		if (!variable->rule && strcmp(variable->name, java_variables[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Those that the caller passes hold more than a proxy. */
+void environment_add_java(struct plan *plan)
+{
+	if (!has_proxy(plan))
 		return;
-	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
-		environment_put(plan, variables[i].name, variables[i].value);
-	/* Those that the caller passes hold more than a proxy. */
 	for (size_t i = 0; plan->context.os == OS_LINUX && i < sizeof java_variables / sizeof java_variables[0]; i++)
 		if (!environment_has(plan, java_variables[i]))
 			environment_put(plan, java_variables[i], JAVA);
+}
+
+void environment_add_proxy(struct plan *plan)
+{
+	if (!has_proxy(plan))
+		return;
+	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+		environment_put(plan, variables[i].name, variables[i].value);
+	environment_add_java(plan);
 }
 
 const char *environment_fill_proxy(struct arena *arena, const char *value, uint16_t port, const char *secret)

@@ -93,6 +93,9 @@ void environment_restore(struct plan *plan, const struct plan_variables *own);
 void environment_add_git(struct plan *plan);
 /* environment_proxy.c: the proxy's address in the variables that programs know. */
 void environment_add_proxy(struct plan *plan);
+/* Of these: what is left out where the caller passes it, and is decided at every launch. */
+void environment_add_java(struct plan *plan);
+bool environment_is_for_java(const struct plan_variable *variable);
 /* git_user.c: fills plan->git_user. */
 void build_git_user(struct builder *builder);
 /* plan_documents.c: after the scan. The names of the documents in plan->state.documents. */

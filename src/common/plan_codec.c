@@ -274,6 +274,51 @@ static void document(struct codec *codec, struct plan_document *value)
 	required_string(codec, &value->text);
 }
 
+static void port(struct codec *codec, uint16_t *value)
+{
+	bytes(codec, value, sizeof *value);
+}
+
+static void address_value(struct codec *codec, struct address *value)
+{
+	boolean(codec, &value->is_v6);
+	bytes(codec, value->bytes, sizeof value->bytes);
+}
+
+static void destination(struct codec *codec, struct destination *value)
+{
+	uint64_t prefix = value->prefix;
+	value->kind = (enum destination_kind)choice(codec, value->kind, DESTINATION_ANY);
+	string(codec, &value->host);
+	address_value(codec, &value->network);
+	number(codec, &prefix);
+	/* The evaluator compares a name where the kind has one, and that many bits of an address. */
+	if (prefix > (value->network.is_v6 ? 128 : 32) ||
+	    (!value->host && (value->kind == DESTINATION_NAME || value->kind == DESTINATION_WILDCARD)))
+		codec->has_failed = true;
+	value->prefix = codec->has_failed ? 0 : (unsigned)prefix;
+	if (codec->has_failed)
+		value->host = "";
+	port(codec, &value->port_low);
+	port(codec, &value->port_high);
+	required_rule(codec, &value->rule);
+}
+
+static void local_port(struct codec *codec, struct plan_port *value)
+{
+	port(codec, &value->low);
+	port(codec, &value->high);
+	required_rule(codec, &value->rule);
+}
+
+static void published_port(struct codec *codec, struct plan_publish *value)
+{
+	address_value(codec, &value->address);
+	port(codec, &value->host_port);
+	port(codec, &value->port);
+	required_rule(codec, &value->rule);
+}
+
 static void fact(struct codec *codec, struct fact *value)
 {
 	required_string(codec, &value->path);
@@ -335,6 +380,10 @@ static void modes(struct codec *codec, struct plan *plan)
 	state(codec, &plan->state);
 	plan->network.mode = (enum network_mode)choice(codec, plan->network.mode, NETWORK_ALL);
 	rule_pointer(codec, &plan->network.rule);
+	VECTOR(codec, &plan->network.allow, destination);
+	VECTOR(codec, &plan->network.deny, destination);
+	VECTOR(codec, &plan->network.local, local_port);
+	VECTOR(codec, &plan->network.publish, published_port);
 	boolean(codec, &plan->has_nesting);
 	for (size_t i = 0; i < LIMIT_COUNT; i++)
 		setting(codec, &plan->limits[i]);
@@ -373,8 +422,7 @@ static void everything(struct codec *codec, struct plan *plan, struct plan_store
 
 bool plan_codec_fits(const struct plan *plan)
 {
-	return plan->network.allow.count == 0 && plan->network.deny.count == 0 && plan->network.local.count == 0 &&
-	       plan->network.publish.count == 0 && plan->context.os == OS_LINUX;
+	return plan->context.os == OS_LINUX;
 }
 
 bool plan_encode(const struct plan *plan, const struct plan_stored *stored, struct text *out)

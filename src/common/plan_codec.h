@@ -27,7 +27,7 @@ struct plan_stored {
 /* What the codec was written for, on 64-bit machines: a field that it does not know would be lost, so a test compares. */
 enum { PLAN_CODEC_PLAN_SIZE = 1160, PLAN_CODEC_PATTERN_SIZE = 24, PLAN_CODEC_CONTEXT_SIZE = 96 };
 
-/* Can this plan be stored? Not if it names destinations, ports or anything else the codec does not carry. */
+/* Can this plan be stored? Only where it is made by the system it is for. */
 bool plan_codec_fits(const struct plan *plan);
 /* False if it is larger than what plan_decode takes. */
 bool plan_encode(const struct plan *plan, const struct plan_stored *stored, struct text *out);

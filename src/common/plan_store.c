@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-enum { FORMAT = 5, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
+enum { FORMAT = 6, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
 
 static const char magic[8] = { 'b', 'e', 'r', 'm', 'p', 'l', 'a', 'n' };
 

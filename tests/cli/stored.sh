@@ -543,6 +543,29 @@ for text in 'files: {deny: [never-again]}' 'files: {deny: [nothing-at-all]}'; do
 done
 rm -f berm.yml "$report"
 
+# Destinations and ports are stored too. What a caller passes is not: it decides anew whether Java gets the proxy's settings.
+networked=(--allow-net=example.org:443 --env=MAVEN_OPTS)
+# shellcheck disable=SC2016 # for the shell inside
+java=("$BERM" run "${networked[@]}" -- sh -c 'echo "${MAVEN_OPTS%%=*}"')
+settle "destinations" "${networked[@]}"
+expect_output "destinations: the proxy is there" -Dhttp.proxyHost "${java[@]}"
+expect_output "destinations: a variable of the caller's" mine env MAVEN_OPTS=mine "${java[@]}"
+expect "destinations: with the stored plan" is_stored "${networked[@]}"
+expect_output "destinations: and without it again" -Dhttp.proxyHost "${java[@]}"
+if command -v curl >/dev/null; then
+	run "$BERM" run "${networked[@]}" -- curl -sS http://not-allowed.test/
+	expect_contains "destinations: another one is refused" "no rule allows this name" "$out"
+fi
+printf 'version: 1\nnetwork: {allow: ["10.9.9.9:80"], local: [9]}\n' >"$scratch/networked.yml"
+# shellcheck disable=SC2016 # for the shell inside
+proxied=("$BERM" run --policy="$scratch/networked.yml" -- sh -c 'echo "proxy ${http_proxy:+set}"')
+settle "destinations taken back" --policy="$scratch/networked.yml"
+expect_output "destinations taken back: control" "proxy set" "${proxied[@]}"
+sed -i 's/, local.*/}/' "$scratch/networked.yml"
+expect_output "a local port taken back: helpers of the plan that is gone say nothing" "proxy set" "${proxied[@]}"
+printf 'version: 1\nnetwork: none\n' >"$scratch/networked.yml"
+expect_output "destinations taken back" "proxy " "${proxied[@]}"
+
 # Several at once, from nothing.
 for round in 1 2 3; do
 	rm -f "$plans"/*
