@@ -27,7 +27,7 @@
 static const char prefix[] = "berm-doctor.";
 static const char mark[] = ".berm-doctor";
 
-enum { RANDOM_LENGTH = 6 /* of mkdtemp */, OLD_S = 600 };
+enum { RANDOM_LENGTH = 6 /* of mkdtemp */, OLD_S = 600, LOCK_TRIES = 200, LOCK_PAUSE_MS = 10 };
 
 /* Programs have to run in it. Not TMPDIR: an agent can set that. */
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
@@ -157,6 +157,19 @@ static int refuse_place(const char *place, struct error *err)
 	return -1;
 }
 
+/* Another doctor that sweeps holds the lock for the moment in which it finds no mark. */
+static int lock(int fd)
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -1;
+		nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_MS * 1000000L }, NULL);
+	}
+	return -1;
+}
+
 static int make_in(struct arena *arena, const char *place, struct doctor_scratch *scratch, struct error *err)
 {
 	char *directory = arena_printf(arena, "%s/%sXXXXXX", place, prefix);
@@ -164,9 +177,10 @@ static int make_in(struct arena *arena, const char *place, struct doctor_scratch
 		return refuse_place(place, err);
 	scratch->directory = directory;
 	scratch->lock = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (scratch->lock < 0 || flock(scratch->lock, LOCK_EX | LOCK_NB) < 0)
+	if (scratch->lock < 0 || lock(scratch->lock) < 0)
 		return error_errno(err, errno, "cannot lock %s", directory);
-	return write_text(path_join(arena, directory, mark), "", 0600, err);
+	/* Whose it is, for who finds it. */
+	return write_text(path_join(arena, directory, mark), arena_printf(arena, "%ld\n", (long)getpid()), 0600, err);
 }
 
 int doctor_scratch_make(struct arena *arena, const char *token, struct doctor_scratch *scratch, struct error *err)
