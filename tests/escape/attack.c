@@ -139,7 +139,7 @@ void gain_namespaces(void)
 const char *wait_for_line(const char *path)
 {
 	static char line[256];
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 3000; i++) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
 		if (fd >= 0)

@@ -51,12 +51,12 @@ static void run_daemon(char **arguments)
 			ignore_signals();
 			for (int fd = 0; fd < 3; fd++)
 				close(fd);
-			beat(arguments[0], 8);
+			beat(arguments[0], 60);
 		}
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
-	for (int i = 0; i < 200 && access(arguments[0], F_OK); i++)
+	for (int i = 0; i < 3000 && access(arguments[0], F_OK); i++)
 		usleep(10000);
 	report("daemon", access(arguments[0], F_OK) ? -ENOENT : 0);
 }
@@ -70,9 +70,9 @@ static void run_family(char **arguments)
 				setsid();
 			if (i == 2)
 				ignore_signals();
-			beat(arguments[0], 8);
+			beat(arguments[0], 60);
 		}
-	beat(arguments[0], 8);
+	beat(arguments[0], 60);
 }
 
 /* Signals every process there is. If the given host process is in sight the wall has a hole: that is reached, and nothing is sent. */
@@ -111,7 +111,7 @@ static void run_await_signal(char **arguments)
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		sigaction(numbers[i], &action, NULL);
 	touch(arguments[0], "ready\n");
-	for (int i = 0; i < 400 && !last_signal; i++)
+	for (int i = 0; i < 6000 && !last_signal; i++)
 		usleep(10000);
 	char line[32];
 	snprintf(line, sizeof line, "%d\n", (int)last_signal);
@@ -122,11 +122,11 @@ static void run_await_signal(char **arguments)
 	}
 }
 
-/* A victim: does nothing, for at most half a minute. */
+/* A victim: does nothing, for at most some minutes. */
 static void run_idle(char **arguments)
 {
 	(void)arguments;
-	alarm(120);
+	alarm(300);
 	for (;;)
 		pause();
 }

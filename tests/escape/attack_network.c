@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CONNECT_MS = 700 };
+enum { CONNECT_MS = 1500 };
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262

@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 		return skipped("not root");
 	if (user && geteuid() == 0 && become_user(user))
 		return skipped("the test user does not exist; script/test makes it");
+	own_mounts();
 	berm_path = required("BERM");
 	attack_path = required("BERM_ATTACK");
 	return suite_run(&options);

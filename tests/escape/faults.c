@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ const char *berm_path, *attack_path;
 bool is_self_test;
 
 static const int errors[] = { EPERM, ENOSYS, ENOMEM, EINTR };
-enum { ERROR_COUNT = sizeof errors / sizeof *errors, RUN_MS = 5000, SAMPLES = 4 };
+enum { ERROR_COUNT = sizeof errors / sizeof *errors, RUN_MS = 5000 * PATIENCE, SAMPLES = 4 };
 
 struct bench {
 	struct world world;
@@ -33,16 +32,12 @@ struct bench {
 	char text[1 << 14];
 };
 
-#ifdef SYS_vfork
-enum { NUMBER_VFORK = SYS_vfork };
-#else
-enum { NUMBER_VFORK = SYS_clone }; /* arm64 has no call of that name */
-#endif
-
-/* Where main begins and where the launcher's set-up ends, as numbers of its calls. */
-struct limits {
-	int startup, supervising_from;
-	int born_at; /* the number of init's call that made the command's process */
+/* The call that failed, and what there was by then. */
+struct hit {
+	struct traced_call call;
+	bool is_startup; /* main had not begun */
+	bool is_supervising; /* the launcher's set-up was over */
+	bool is_born; /* init had made the command's process */
 };
 
 struct tally {
@@ -85,20 +80,21 @@ static int run(struct bench *bench, const struct fault *fault, struct trace *tra
 
 /* Memory that is refused to the C library itself, or a program that cannot even be loaded, ends without words: nothing ran, which is
  * what counts, but it is not a refusal in words. */
-static bool may_be_silent(const struct traced_call *call, const struct limits *limits)
+static bool may_be_silent(const struct hit *hit)
 {
+	const struct traced_call *call = &hit->call;
 	/* The launcher while it supervises: its failure ends the run, in whatever words; the set-up is over. */
-	if (call->process == 0 && call->index >= limits->supervising_from)
+	if (call->process == 0 && hit->is_supervising)
 		return true;
 	return call->process == 0 &&
-	       (call->index < limits->startup || call->number == SYS_mmap || call->number == SYS_brk ||
-		call->number == SYS_mprotect || call->number == SYS_munmap || call->number == SYS_write ||
-		call->number == SYS_writev || call->number == SYS_futex || call->number == SYS_exit_group);
+	       (hit->is_startup || call->number == SYS_mmap || call->number == SYS_brk || call->number == SYS_mprotect ||
+		call->number == SYS_munmap || call->number == SYS_write || call->number == SYS_writev ||
+		call->number == SYS_futex || call->number == SYS_exit_group);
 }
 
-static const char *judge(struct bench *bench, const struct traced_call *call, const struct limits *limits, int code,
-			 struct tally *tally)
+static const char *judge(struct bench *bench, const struct hit *hit, int code, struct tally *tally)
 {
+	const struct traced_call *call = &hit->call;
 	bool has_run = access(bench->marker, F_OK) == 0;
 	if (has_run && strstr(bench->text, "REACHED read"))
 		return "ran without its wall";
@@ -117,13 +113,13 @@ static const char *judge(struct bench *bench, const struct traced_call *call, co
 		return NULL;
 	}
 	/* Executed, and ended by berm before it did anything: 123, because it cannot be said that nothing ran. */
-	if (code == 123 && call->process == 1 && call->index > limits->born_at && strstr(bench->text, "berm:")) {
+	if (code == 123 && call->process == 1 && hit->is_born && strstr(bench->text, "berm:")) {
 		tally->refused++;
 		return NULL;
 	}
 	if (code == 0)
 		return "nothing ran, and the exit code is 0";
-	if (!may_be_silent(call, limits))
+	if (!may_be_silent(hit))
 		return code == 125 ? "refused without a word" : "nothing ran, but not refused with 125";
 	tally->silent++;
 	return NULL;
@@ -142,20 +138,21 @@ static int startup_calls(struct bench *bench, struct trace *trace)
 	return (int)trace->count;
 }
 
-static void try_call(struct bench *bench, const struct traced_call *call, const struct limits *limits, int error_number,
-		     struct tally *tally)
+static void try_call(struct bench *bench, const struct traced_call *call, int startup, int error_number, struct tally *tally)
 {
 	struct fault fault = { call->process, call->index, error_number };
 	struct trace trace = { .calls = NULL };
 	int code = run(bench, &fault, &trace);
 	/* Threads make the count vary a little: what counts is the call that really failed. */
-	struct traced_call hit = { call->process, call->index, trace.failed_number };
-	const char *problem = judge(bench, &hit, limits, code, tally);
+	struct hit hit = {
+		{ call->process, call->index, trace.failed_number }, call->index < startup, trace.is_supervising, trace.is_born
+	};
+	const char *problem = judge(bench, &hit, code, tally);
 	if (!problem)
 		return;
 	tally->failed++;
-	printf("FAILED process %d, call %d (number %ld) -> %s: %s (exit code %d)\n      %.300s\n", hit.process, hit.index,
-	       hit.number, strerrorname_np(error_number), problem, code, bench->text);
+	printf("FAILED process %d, call %d (number %ld) -> %s: %s (exit code %d)\n      %.300s\n", call->process, call->index,
+	       trace.failed_number, strerrorname_np(error_number), problem, code, bench->text);
 	fflush(stdout);
 }
 
@@ -201,17 +198,7 @@ static bool is_chosen(const struct trace *trace, size_t at)
 	return total <= SAMPLES || before * SAMPLES / total != (before - 1) * SAMPLES / total || before == 0;
 }
 
-/* Beyond every call if there was no birth: then nothing counts as executed. */
-static int birth_of_command(const struct trace *trace)
-{
-	for (size_t i = 0; i < trace->count; i++)
-		if (trace->calls[i].process == 1 &&
-		    (trace->calls[i].number == SYS_clone || trace->calls[i].number == NUMBER_VFORK))
-			return trace->calls[i].index;
-	return INT_MAX;
-}
-
-static void try_all(struct bench *bench, const struct trace *trace, const struct limits *limits, struct tally *tally)
+static void try_all(struct bench *bench, const struct trace *trace, int startup, struct tally *tally)
 {
 	bool is_long = getenv("BERM_LONG") != NULL;
 	int turn = 0;
@@ -220,7 +207,7 @@ static void try_all(struct bench *bench, const struct trace *trace, const struct
 			continue;
 		for (int k = 0; k < ERROR_COUNT; k++)
 			if (is_long || k == turn % ERROR_COUNT)
-				try_call(bench, &trace->calls[i], limits, errors[k], tally);
+				try_call(bench, &trace->calls[i], startup, errors[k], tally);
 		turn++;
 	}
 }
@@ -237,18 +224,16 @@ int main(void)
 	attack_path = required("BERM_ATTACK");
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) || !trace.calls)
 		die("prctl");
+	own_mounts();
 	prepare(&bench, &created);
 	run(&bench, &(struct fault){ .process = -1 }, &trace); /* makes the state directories */
-	struct limits limits = { .startup = startup_calls(&bench, &trace) };
+	int startup = startup_calls(&bench, &trace);
 	bool is_sound = check_control(&bench, &trace);
-	limits.supervising_from = trace.supervising_from;
-	limits.born_at = birth_of_command(&trace);
-	char *before = tree_listing(path_of("%s/.git", bench.world.project)),
-	     *mounts = strdup(file_text("/proc/self/mountinfo"));
+	char *before = tree_listing(path_of("%s/.git", bench.world.project)), *mounts = mounts_now(&bench.world);
 	if (is_sound)
-		try_all(&bench, &trace, &limits, &tally);
+		try_all(&bench, &trace, startup, &tally);
 	char *after = tree_listing(path_of("%s/.git", bench.world.project));
-	if (strcmp(before, after) != 0 || strcmp(mounts, file_text("/proc/self/mountinfo")) != 0) {
+	if (strcmp(before, after) != 0 || strcmp(mounts, mounts_now(&bench.world)) != 0) {
 		printf("FAILED the project's .git or the host's mounts changed\n");
 		tally.failed++;
 	}

@@ -24,7 +24,7 @@
 const char *berm_path, *attack_path;
 bool is_self_test;
 
-enum { RUN_MS = 8000, MAX_ARGUMENTS = 64, MAX_LINES = 256 };
+enum { RUN_MS = 8000 * PATIENCE, MAX_ARGUMENTS = 64, MAX_LINES = 256 };
 
 bool expect(struct trial *trial, bool holds, const char *format, ...)
 {

@@ -18,16 +18,16 @@
 const char *berm_path, *attack_path;
 bool is_self_test;
 
-enum { KILLS = 200, LATEST_US = 15000, SETTLE_MS = 2000 };
+enum { KILLS = 200, LATEST_US = 15000, SETTLE_MS = 20000 };
 
 static struct world world;
 static unsigned seed = 20240229; /* the same moments each time, as far as a scheduler allows */
 
-/* Does any process carry the mark in its arguments? Init has berm's arguments, so every process of a run does. */
-static pid_t marked_process(const char *mark)
+/* How many processes carry the mark in their arguments, and the last of them. Init has berm's arguments, so every process of a run does. */
+static int marked_processes(const char *mark, pid_t *last)
 {
 	DIR *proc = opendir("/proc");
-	pid_t found = 0;
+	int found = 0;
 	for (struct dirent *entry; proc && (entry = readdir(proc));) {
 		char path[64], arguments[4096];
 		pid_t pid = (pid_t)atoi(entry->d_name);
@@ -39,11 +39,17 @@ static pid_t marked_process(const char *mark)
 		if (fd >= 0)
 			close(fd);
 		if (length > 0 && memmem(arguments, (size_t)length, mark, strlen(mark)))
-			found = pid;
+			*last = pid, found++;
 	}
 	if (proc)
 		closedir(proc);
 	return found;
+}
+
+static pid_t marked_process(const char *mark)
+{
+	pid_t last;
+	return marked_processes(mark, &last) > 0 ? last : 0;
 }
 
 static pid_t start(const char *mark)
@@ -96,7 +102,7 @@ static int kill_once(int round, const char *project, const char *mounts)
 		printf("FAILED round %d: the project changed:\n%s\n", round, now);
 		failed = 1;
 	}
-	if (strcmp(mounts, file_text("/proc/self/mountinfo")) != 0) {
+	if (strcmp(mounts, mounts_now(&world)) != 0) {
 		printf("FAILED round %d: the host's mounts changed\n", round);
 		failed = 1;
 	}
@@ -105,13 +111,17 @@ static int kill_once(int round, const char *project, const char *mounts)
 	return failed;
 }
 
+enum { FAMILY = 4 /* the launcher, init, the command and its child */ };
+
 /* The control: left alone the command runs and is seen. */
 static bool check_control(void)
 {
+	pid_t last;
 	char *mark = path_of("mark-%d-control", getpid());
 	pid_t pid = start(mark);
-	usleep(300000);
-	bool is_running = waitpid(pid, NULL, WNOHANG) == 0 && marked_process(mark);
+	bool is_running = false;
+	for (int i = 0; i < SETTLE_MS && !is_running && waitpid(pid, NULL, WNOHANG) == 0; i++, usleep(1000))
+		is_running = marked_processes(mark, &last) >= FAMILY;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return is_running && is_gone(mark);
@@ -142,13 +152,13 @@ int main(void)
 		fputs("kills: BERM and BERM_ATTACK must name programs\n", stderr);
 		return 2;
 	}
+	own_mounts();
 	world_make(&world, NULL, &created);
 	if (!check_control()) {
 		printf("FAILED control: the command does not run\n");
 		failed++;
 	}
-	char *project = tree_listing(world.project), *mounts = strdup(file_text("/proc/self/mountinfo")),
-	     *state = names_below(world.state);
+	char *project = tree_listing(world.project), *mounts = mounts_now(&world), *state = names_below(world.state);
 	for (int round = 0; round < KILLS && failed < 10; round++)
 		failed += kill_once(round, project, mounts);
 	char *left = names_below(world.state);

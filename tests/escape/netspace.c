@@ -27,6 +27,7 @@
 static const char *const ipv4[] = { "169.254.169.254", "10.99.0.1", "192.0.2.53", "100.100.100.200" };
 static const char *const ipv6[] = { "fd00:ec2::254", "2001:db8::53" };
 static atomic_int *arrivals;
+static int question[2], reply[2]; /* pipes: has everything been counted? */
 
 static void write_map(const char *path, const char *text)
 {
@@ -124,26 +125,36 @@ static void answer(int fd, bool is_stream)
 		sendto(fd, block, (size_t)size, 0, (struct sockaddr *)&peer, length);
 }
 
+/* The last descriptor is the question, which is answered when nothing else waits. */
 static void serve(struct pollfd *sockets, nfds_t count)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		if (poll(sockets, count, -1) < 0)
+		bool is_quiet = true;
+		char byte;
+		if (poll(sockets, count + 1, -1) < 0)
 			continue;
 		for (nfds_t i = 0; i < count; i++)
-			if (sockets[i].revents)
+			if (sockets[i].revents) {
 				answer(sockets[i].fd, i % 2 == 0);
+				is_quiet = false;
+			}
+		if (is_quiet && (read(question[0], &byte, 1) != 1 || write(reply[1], &byte, 1) != 1))
+			_exit(0);
 	}
 }
 
 pid_t netspace_serve(const int *ports)
 {
-	struct pollfd sockets[16];
+	struct pollfd sockets[17];
 	nfds_t count = 0;
+	if (pipe2(question, O_CLOEXEC) || pipe2(reply, O_CLOEXEC))
+		die("pipe");
 	for (; *ports && count + 2 <= 16; ports++) {
 		sockets[count++] = (struct pollfd){ bound(SOCK_STREAM, *ports), POLLIN, 0 };
 		sockets[count++] = (struct pollfd){ bound(SOCK_DGRAM, *ports), POLLIN, 0 };
 	}
+	sockets[count] = (struct pollfd){ question[0], POLLIN, 0 };
 	pid_t pid = fork();
 	if (pid < 0)
 		die("fork");
@@ -156,5 +167,8 @@ pid_t netspace_serve(const int *ports)
 
 int netspace_arrivals(void)
 {
+	char byte = 0;
+	if (write(question[1], &byte, 1) != 1 || read(reply[0], &byte, 1) != 1)
+		die("the server is gone");
 	return atomic_load(arrivals);
 }

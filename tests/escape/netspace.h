@@ -10,7 +10,7 @@
 void netspace_enter(void);
 /* Listens on every address of the namespace: TCP and an echoing UDP, on each of the ports (ends with 0). Returns the server. */
 pid_t netspace_serve(const int *ports);
-/* How many connections and datagrams have arrived. */
+/* How many connections and datagrams have arrived: asked of the server, which takes everything that waits before it answers. */
 int netspace_arrivals(void);
 
 #endif

@@ -156,7 +156,7 @@ static void run_case(struct entry *entry, bool must_run)
 		die("fork");
 	if (pid == 0)
 		case_process(row, result);
-	int code = wait_exit(pid, (row->seconds ? row->seconds : CASE_SECONDS) * 1000);
+	int code = wait_exit(pid, (row->seconds ? row->seconds : CASE_SECONDS) * 1000 * PATIENCE);
 	kill(-pid, SIGKILL);
 	world_remove_created(&result->created);
 	if (!result->is_finished) {

@@ -31,6 +31,7 @@ struct session {
 	int born;
 	pid_t program;
 	bool is_started; /* the program itself runs: what came before were our own calls */
+	bool has_child[2]; /* of the program, and of its first child */
 	const struct fault *fault;
 	struct trace *trace;
 };
@@ -70,8 +71,6 @@ static struct tracee *tracee_of(struct session *session, pid_t pid)
 	}
 	if (!free_slot)
 		abort();
-	if (session->born == 1 && !is_thread_of(pid, session->program))
-		session->trace->supervising_from = session->tracees[0].count;
 	*free_slot =
 		(struct tracee){ .pid = pid, .process = is_thread_of(pid, session->program) ? TRACE_THREAD : session->born++ };
 	return free_slot;
@@ -126,9 +125,21 @@ static void on_call(struct session *session, struct tracee *tracee)
 	if (tracee->process == fault->process && tracee->count == fault->index) {
 		skip_call(tracee->pid);
 		session->trace->failed_number = (long)info.entry.nr;
+		session->trace->is_supervising = session->has_child[0];
+		session->trace->is_born = session->has_child[1];
 		tracee->is_failing = true;
 	}
 	tracee->count++;
+}
+
+/* A process was made, as its parent tells it: the child's own first stop may come later than the parent's next call. */
+static void on_birth(struct session *session, const struct tracee *parent)
+{
+	unsigned long child = 0;
+	if (parent->process > 1 || ptrace(PTRACE_GETEVENTMSG, parent->pid, 0, &child))
+		return;
+	if (!is_thread_of((pid_t)child, session->program))
+		session->has_child[parent->process] = true;
 }
 
 /* One stop. Once the command runs nothing is counted any more and everybody runs freely. */
@@ -148,6 +159,8 @@ static void on_stop(struct session *session, pid_t pid, int status)
 		ptrace(PTRACE_LISTEN, pid, 0, 0);
 		return;
 	} else if (event) {
+		if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
+			on_birth(session, tracee);
 		signal_number = 0;
 	}
 	bool is_free = session->trace->has_executed && !tracee->is_failing;
@@ -197,7 +210,7 @@ int trace_run(char *const *argv, char *const *environment, const char *directory
 	setitimer(ITIMER_REAL, &limit, NULL);
 	trace->count = 0;
 	trace->has_executed = false;
-	trace->supervising_from = 0;
+	trace->is_supervising = trace->is_born = false;
 	trace->failed_number = -1;
 	session.program = start(argv, environment, directory, out);
 	tracee_of(&session, session.program);

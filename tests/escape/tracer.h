@@ -18,7 +18,7 @@ struct traced_call {
 struct trace {
 	struct traced_call *calls; /* those before the command was executed; TRACE_CALLS_MAX of room, or NULL */
 	size_t count;
-	int supervising_from; /* how many calls the program had made when its first child was born */
+	bool is_supervising, is_born; /* when the fault came: the program had made its first child, that child had made one */
 	long failed_number; /* the call that was made to fail; -1: it never came */
 	bool has_executed; /* a child executed a program: the command's start */
 };

@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <pwd.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -273,6 +275,28 @@ const char *file_text(const char *path)
 	if (fd >= 0)
 		close(fd);
 	text[length < 0 ? 0 : length] = '\0';
+	return text;
+}
+
+void own_mounts(void)
+{
+	if (geteuid() == 0 && (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+			       mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL)))
+		die("a mount namespace of its own");
+}
+
+char *mounts_now(const struct world *world)
+{
+	char *text = NULL, line[8192];
+	size_t size;
+	FILE *in = fopen("/proc/self/mountinfo", "re"), *out = open_memstream(&text, &size);
+	if (!in || !out)
+		die("mountinfo");
+	while (fgets(line, sizeof line, in))
+		if (geteuid() == 0 || strstr(line, world->base))
+			fputs(line, out);
+	fclose(in);
+	fclose(out);
 	return text;
 }
 

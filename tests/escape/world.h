@@ -56,6 +56,10 @@ bool file_contains(const char *path, const char *needle);
 void remove_tree(const char *path);
 /* Every name below, with type, mode, size and content hash of small files: two listings differ if anything changed. */
 char *tree_listing(const char *path);
+/* Before anything else: mounts that nobody but the tests changes. What would come back by propagation does. Only root can. */
+void own_mounts(void);
+/* What is mounted; for others than root, who cannot have mounts of their own, what is mounted in this world: elsewhere others may be at work. */
+char *mounts_now(const struct world *world);
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif
