@@ -4,7 +4,7 @@
 # exits with 77 has skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
 
 set(BERM_TEST_SKIPPED 77)
-set(BERM_TEST_TIMEOUT_SECONDS 120)
+set(BERM_TEST_TIMEOUT_SECONDS 600)
 set(berm_test_environment
 	"BERM=${CMAKE_CURRENT_BINARY_DIR}/berm"
 	"BERM_SOURCE_DIR=${PROJECT_SOURCE_DIR}"

@@ -5,17 +5,8 @@
 # JSON that the host sends, and what it answers is run the way the host runs commands.
 . "$(dirname "$0")/support/lib.sh"
 
-home=$(getent passwd "$(id -u)" | cut -d: -f6)
-secret=$home/.ssh/id_berm_test_$$
-made_ssh=
-[ -d "$home/.ssh" ] || { mkdir -m 700 "$home/.ssh" && made_ssh=1; }
-printf 'the key of test %s\n' "$$" >"$secret"
-remove_secret() {
-	rm -f "$secret"
-	[ -z "$made_ssh" ] || rmdir "$home/.ssh" 2>/dev/null
-	clean_up
-}
-trap remove_secret EXIT
+plant_key "id_berm_test_$$" "the key of test $$"
+trap '[ "$BASHPID" != "$$" ] || { remove_key; clean_up; }' EXIT
 
 git init -q "$project"
 mkdir "$project/sub" "$scratch/elsewhere"

@@ -65,7 +65,7 @@ offered_zsh() {
 		zpty terminal "TERM=dumb ZDOTDIR=$1 zsh -d -i"
 		zpty -r terminal output "*READY*"
 		zpty -w -n terminal "$2"$'"'\\t\\x18'"'
-		for ((i = 0; i < 400; i++)); do
+		for ((i = 0; i < 3000; i++)); do
 			[[ -e $3 ]] && break
 			sleep 0.02
 			zpty -r -t terminal output

@@ -8,7 +8,8 @@
 command -v python3 >/dev/null || { echo "python3 is needed"; exit 77; }
 cp "$support/bombs.py" "$project/"
 
-# with LIMITS BOMB AMOUNT: inside.
+# with LIMITS BOMB AMOUNT [SECONDS]: inside. What got everything holds it for these seconds: whoever looks at a limit now and then may be late on
+# a busy machine, but not that late.
 with() {
 	printf 'version: 1\nlimits: {%s}\n' "$1" >"$scratch/limits.yml"
 	shift
@@ -19,7 +20,7 @@ with() {
 bare() {
 	run python3 bombs.py "$@"
 	expect_equal "the control: $1 gets all of it" all "$out"
-	rm -f bomb.* /dev/shm/bomb-*
+	rm -f bomb.*
 }
 
 # The host while a bomb goes off: how late a process of its own wakes up, in milliseconds, at worst.
@@ -38,10 +39,10 @@ latency >"$scratch/latency" &
 observer=$!
 
 # Memory in total, by whatever name. A hard limit and a best effort end alike.
-memory="memory: 64M, time: 25s"
+memory="memory: 64M, time: 50s"
 for bomb in private children shared memfd tmpfs; do
 	bare "$bomb" 80
-	with "$memory" "$bomb" 160
+	with "$memory" "$bomb" 160 40
 	case $bomb:$status in
 	tmpfs:1) expect_contains "tmpfs: no space" "No space left" "$err" ;; # the tmpfs itself is as small
 	*) expect_equal "$bomb is ended" 123 "$status" ;;
@@ -51,13 +52,12 @@ for bomb in private children shared memfd tmpfs; do
 		expect_contains "$bomb: with the way out" "limits.memory, $scratch/limits.yml:2:18" "$err"
 	fi
 done
-rm -f /dev/shm/bomb-*
 with "$memory" forks 30
 expect_equal "memory that a fork shares counts once" all "$out"
 
 # Processes. As root without a limit of the kernel's own the sandbox is ended; else fork fails.
 bare processes 100
-with "processes: 40, time: 25s" processes 100
+with "processes: 40, time: 50s" processes 100 40
 case $status in
 3) expect "fork fails at the limit" test "$out" -ge 30 -a "$out" -le 40 ;;
 *) expect_equal "too many processes are ended" 123 "$status" ;;
@@ -85,22 +85,22 @@ expect_status "yes into a pipe ends with its time" 124 "$BERM" run --policy="$sc
 
 # Disk: new files, files without a name, and not what was there before.
 bare disk 30
-with "disk: 20M, time: 25s" disk 150
+with "disk: 20M, time: 50s" disk 150 40
 expect_equal "disk is ended" 123 "$status"
 expect_contains "in words" "disk limit of 20M reached" "$err"
 expect_contains "with the way out" "limits.disk, $scratch/limits.yml:2:16" "$err"
 expect "not far above" test "$(du -sm . | cut -f1)" -lt 150
 rm -f bomb.*
-with "disk: 20M, time: 25s" removed 150
+with "disk: 20M, time: 50s" removed 150 40
 expect_equal "a removed file is ended" 123 "$status"
 printf 'version: 1\ntmp: empty\nlimits: {disk: 5M}\n' >"$scratch/limits.yml"
 run "$BERM" run --policy="$scratch/limits.yml" -- sh -c 'head -c 8M /dev/zero >/tmp/full'
 expect "an empty tmp holds no more" test "$status" -ne 0
 # Somebody else fills the file system: the command goes on.
 printf 'version: 1\nlimits: {disk: 10M}\n' >"$scratch/limits.yml"
-"$BERM" run --policy="$scratch/limits.yml" -- sh -c 'until [ -e go ]; do sleep 0.05; done; sleep 0.3; echo fine' >"$scratch/quiet" 2>&1 &
+"$BERM" run --policy="$scratch/limits.yml" -- sh -c 'touch began; until [ -e go ]; do sleep 0.05; done; sleep 0.3; echo fine' >"$scratch/quiet" 2>&1 &
 other=$!
-sleep 0.3
+until_true test -e began
 head -c 30M /dev/zero >"$scratch/filled" && sync "$scratch/filled"
 touch go
 wait "$other"
@@ -136,16 +136,18 @@ expect_status "what is hard does" 0 "$BERM" run --policy="$scratch/limits.yml" -
 
 # A command that stops itself, and berm with it, is not unwatched: the others stop too.
 printf 'version: 1\nlimits: {memory: 64M}\n' >"$scratch/limits.yml"
-"$BERM" run --policy="$scratch/limits.yml" -- sh -c '(sleep 0.4; echo >went-on) & kill -STOP $$; wait; echo fine' >"$scratch/stopped" 2>&1 &
+"$BERM" run --policy="$scratch/limits.yml" -- sh -c '(until [ -e free ]; do sleep 0.05; done; echo >went-on) & kill -STOP $$; wait; echo fine' >"$scratch/stopped" 2>&1 &
 stopped=$!
 is_stopped() {
 	[ "$(cut -d' ' -f3 "/proc/$stopped/stat")" = T ]
 }
 if grep -q 'best effort' <("$BERM" plan --policy="$scratch/limits.yml"); then
 	expect "berm stops with its command" until_true is_stopped
+	touch free
 	sleep 0.8
 	expect "and so do the others" test ! -e went-on
 fi
+touch free
 kill -CONT $stopped
 wait $stopped
 expect_equal "and all go on" fine "$(cat "$scratch/stopped")"

@@ -35,7 +35,7 @@ while True:
 END
 until_true test -e "$scratch/host-arrivals"
 talk='import socket, sys
-c = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=3)
+c = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
 c.sendall(b"GET /hello HTTP/1.0\r\nHost: x\r\n\r\n")
 print(len(c.recv(1)))'
 for place in "11.22.33.44 80" "10.1.2.3 80" "169.254.169.254 80" "fd00:ec2::254 80" "127.0.0.1 8088" "::1 8088" "11.22.33.1 8088"; do
@@ -73,8 +73,8 @@ probe "a connection that is dissolved and used again" unspec
 printf 'version: 1\nnetwork: {allow: [allowed.test]}\n' >"$scratch/edited.yml"
 chmod 600 "$scratch/edited.yml"
 fetch_denied='curl -sS -o /dev/null -w "%{http_code}" http://denied.test/hello'
-"$BERM" run "--policy=$scratch/edited.yml" -- sh -c "until [ -e edited ]; do sleep 0.05; done; $fetch_denied" >"$scratch/edited.out" 2>/dev/null &
-sleep 0.3
+"$BERM" run "--policy=$scratch/edited.yml" -- sh -c "echo >runs; until [ -e edited ]; do sleep 0.05; done; $fetch_denied" >"$scratch/edited.out" 2>/dev/null &
+until_true test -e runs
 printf 'version: 1\nnetwork: {allow: [denied.test]}\n' >"$scratch/edited.yml"
 : >edited
 wait $!
@@ -91,7 +91,7 @@ run rebind
 expect_contains "and then is not" "it resolves to a loopback address, which no rule names: 127.0.0.1" "$out"
 
 # Another sandbox's secret opens nothing here, and an empty list nothing at all.
-"$BERM" run --allow-net=allowed.test -- sh -c 'echo "$HTTP_PROXY" >first && sleep 20' &
+"$BERM" run --allow-net=allowed.test -- sh -c 'echo "$HTTP_PROXY" >first && sleep 300' &
 first=$!
 until_true test -s first
 theirs=$(cat first)
@@ -107,7 +107,7 @@ run "$BERM" run "--policy=$scratch/empty.yml" -- curl -sS --max-time 3 http://al
 expect_equal "an empty list" yes "$([ "$status" -ne 0 ] && [ -z "$out" ] && echo yes)"
 
 # The helper: a child of berm with no powers, gone with it.
-"$BERM" run --allow-net=allowed.test -- sh -c 'echo >started; sleep 20' &
+"$BERM" run --allow-net=allowed.test -- sh -c 'echo >started; sleep 300' &
 berm=$!
 until_true test -e started
 helper=$(pgrep -P "$berm" | while read -r pid; do
@@ -140,14 +140,18 @@ all_gone() {
 expect "kill -9 of berm ends the helper too" until_true all_gone
 
 # A helper that dies takes the network along, and the end of the run says so.
-"$BERM" run --allow-net=allowed.test -- sh -c 'echo >again; until [ -e dead ]; do sleep 0.05; done; curl -sS --max-time 3 http://allowed.test/hello; echo $?' \
+"$BERM" run --allow-net=allowed.test -- sh -c 'echo >again; until [ -e dead ]; do sleep 0.05; done; curl -sS --max-time 30 http://allowed.test/hello; echo $?' \
 	>"$scratch/dead.out" 2>"$scratch/dead.err" &
 berm=$!
 until_true test -e again
+everyone=
 for pid in $(pgrep -P "$berm"); do
 	# Init is in a pid namespace of its own: its number inside is another.
-	[ "$(sed -n 's/^NSpid:[ \t]*//p' "/proc/$pid/status" | wc -w)" -gt "$(sed -n 's/^NSpid:[ \t]*//p' "/proc/$$/status" | wc -w)" ] || kill -9 "$pid"
+	[ "$(sed -n 's/^NSpid:[ \t]*//p' "/proc/$pid/status" | wc -w)" -gt "$(sed -n 's/^NSpid:[ \t]*//p' "/proc/$$/status" | wc -w)" ] || everyone="$everyone $pid"
 done
+# shellcheck disable=SC2086 # several
+kill -9 $everyone
+until_true all_gone
 : >dead
 wait "$berm"
 expect_equal "without the proxy there is no connection" 7 "$(cat "$scratch/dead.out")"

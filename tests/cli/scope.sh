@@ -107,7 +107,7 @@ expect_contains "a claim alone is not believed" "systemd did not put the sandbox
 expect_contains "and what holds is told" "limits are best effort in this run" "$err"
 inside "$memory" python3 -c 'import time
 held = [bytearray(b"x" * (1 << 20)) for i in range(100)]
-time.sleep(5)'
+time.sleep(40)'
 expect_equal "the limit is looked at then" 123 "$status"
 expect_contains "in words" "memory limit of 64M reached" "$err"
 
@@ -136,7 +136,7 @@ for mode in hang silent; do
 	took=$((($(date +%s%N) - begin) / 1000000))
 	expect_equal "$mode: goes on" "0 fine" "$status $out"
 	expect_contains "$mode: in words" "within 2 seconds" "$err"
-	expect "$mode: after two seconds" test "$took" -ge 1900 -a "$took" -lt 8000
+	expect "$mode: after two seconds" test "$took" -ge 1900 -a "$took" -lt 30000
 done
 
 # --accept-weaker is what it says.
@@ -168,10 +168,9 @@ rm -f "$socket"
 
 # A bus that accepts and says nothing.
 python3 -c 'import socket, sys, time
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(9); time.sleep(20)' "$socket" &
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(9); open(sys.argv[2], "w"); time.sleep(300)' "$socket" "$scratch/listens" &
 mute=$!
-expect "a mute bus is there" until_true test -S "$socket"
-sleep 0.2
+expect "a mute bus is there" until_true test -e "$scratch/listens"
 inside "$required" touch ran
 expect_equal "a mute bus: refused where it is required" 125 "$status"
 expect_contains "a mute bus: in words" "within 2 seconds" "$err"

@@ -5,16 +5,11 @@
 # inside, which works and cannot read a key; without the settings it can.
 . "$(dirname "$0")/support/lib.sh"
 
-home=$(getent passwd "$(id -u)" | cut -d: -f6)
-secret=$home/.ssh/id_berm_tools_$$
-made_ssh=
-[ -d "$home/.ssh" ] || { mkdir -m 700 "$home/.ssh" && made_ssh=1; }
-echo "the key of test $$" >"$secret"
+plant_key "id_berm_tools_$$" "the key of test $$"
 socket=$scratch/tmux
 leave() {
 	tmux -S "$socket" kill-server 2>/dev/null
-	rm -f "$secret"
-	[ -z "$made_ssh" ] || rmdir "$home/.ssh" 2>/dev/null
+	remove_key
 	clean_up
 }
 trap '[ "$BASHPID" != "$$" ] || leave' EXIT
@@ -74,14 +69,14 @@ fi
 if command -v vim >/dev/null; then
 	: >"$scratch/vimrc"
 	vim_run() {
-		timeout 30 vim -N -u "$scratch/vimrc" -i NONE -es -c "$1" -c 'qall!'
+		timeout "$patience" vim -N -u "$scratch/vimrc" -i NONE -es -c "$1" -c 'qall!'
 	}
 	bare vim vim_run 'silent! !sh ./task.sh'
 	expect_status "vim: set up" 0 "$BERM" setup vim --file="$scratch/vimrc" --write
 	inside vim vim_run 'silent! !sh ./task.sh'
 	inside "vim, reading" vim_run 'silent! read !sh ./task.sh'
 	printf 'b\na\n' >lines
-	run timeout 30 vim -N -u "$scratch/vimrc" -i NONE -es -c 'silent %!sort' -c wq lines
+	run vim -N -u "$scratch/vimrc" -i NONE -es -c 'silent %!sort' -c wq lines
 	expect_equal "vim: a filter" "a
 b" "$(cat lines)"
 fi
@@ -90,7 +85,7 @@ if command -v tmux >/dev/null; then
 	unset TMUX TMUX_PANE
 	: >"$scratch/tmux.conf"
 	tmux_task() {
-		tmux -S "$socket" -f "$scratch/tmux.conf" new-session -d -s "s$RANDOM" "sh ./task.sh; sleep 1"
+		tmux -S "$socket" -f "$scratch/tmux.conf" new-session -d -s "s$RANDOM" "sh ./task.sh; sleep 60"
 	}
 	bare tmux tmux_task
 	tmux -S "$socket" kill-server 2>/dev/null
@@ -108,7 +103,7 @@ fi
 if command -v emacs >/dev/null; then
 	: >"$scratch/init.el"
 	emacs_task() {
-		timeout 60 emacs --batch -Q -l "$scratch/init.el" --eval '(shell-command "sh ./task.sh")'
+		timeout "$patience" emacs --batch -Q -l "$scratch/init.el" --eval '(shell-command "sh ./task.sh")'
 	}
 	bare emacs emacs_task
 	expect_status "emacs: set up" 0 "$BERM" setup emacs --file="$scratch/init.el" --write
@@ -134,7 +129,7 @@ server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize"
 server.stdin.flush()
 answer = json.loads(server.stdout.readline())
 server.stdin.close()
-print(answer["id"], answer["result"]["inside"], answer["result"]["text"].strip(), server.wait(10))
+print(answer["id"], answer["result"]["inside"], answer["result"]["text"].strip(), server.wait(60))
 END
 expect_output "mcp: bare, with the key" "1 False the key of test $$ 0" \
 	python3 client.py '"command": "python3", "args": ["server.py"]'

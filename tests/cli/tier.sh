@@ -70,6 +70,13 @@ said() {
 	grep -v '^berm: tier landlock, ' <<<"$err"
 }
 
+# let_it_hear: until the host has noted all that reached it.
+let_it_hear() {
+	rm -f "$scratch/host/all-heard"
+	kill -USR2 "$host"
+	expect "the host notes what reached it" until_true test -e "$scratch/host/all-heard"
+}
+
 # attack HOST: every attack works bare and is refused inside, and nothing outside has changed or heard anything.
 attack() {
 	local kind=$1 before
@@ -79,6 +86,7 @@ attack() {
 	run on "$kind" python3 "$attacks" "${list[@]}"
 	expect_equal "$kind: the controls: all are there" "${#list[@]}" "$(echo "$out" | wc -l)"
 	expect_equal "$kind: the controls: all work" "" "$(echo "$out" | grep -v ' worked$')$err"
+	let_it_hear
 	expect "$kind: the controls: the host hears" test -s "$scratch/host/heard"
 	prepare
 	before=$(state_outside)
@@ -86,6 +94,7 @@ attack() {
 	expect_equal "$kind: all are tried inside" "${#list[@]}" "$(echo "$out" | wc -l)"
 	expect_equal "$kind: none works inside" "" "$(echo "$out" | grep -v ' refused: ')$(said)"
 	expect_equal "$kind: nothing outside changes" "$before" "$(state_outside)"
+	let_it_hear
 	expect "$kind: the host hears nothing" test ! -e "$scratch/host/heard"
 }
 
@@ -104,6 +113,12 @@ has_left() {
 
 has_nothing() {
 	[ -z "$(with_word "$1")" ]
+}
+
+# kill_all WORD: true when there is nobody left.
+kill_all() {
+	with_word "$1" | xargs -r kill -KILL 2>/dev/null
+	has_nothing "$1"
 }
 
 berms_with() {
@@ -206,7 +221,13 @@ for i in range(3):
             if os.fork(): os._exit(0)
         os._exit(0)
 "
-	expect "$kind: survivors: the control" sh -c "setsid sleep 3.$$ >/dev/null & sleep 0.1; grep -qa 3.$$ /proc/[0-9]*/cmdline"
+	python3 -c 'import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0: time.sleep(300)
+' "$word"
+	expect "$kind: survivors: the control" test -n "$(with_word "$word")"
+	until_true kill_all "$word"
 	expect_status "$kind: leaving" 0 on "$kind" "$BERM" run -- python3 -c "$leaver" "$word"
 	expect_equal "$kind: nothing survives the command" "" "$(with_word "$word")"
 	expect_status "$kind: the time limit" 124 on "$kind" "$BERM" run --policy="$scratch/time.yml" -- \

@@ -41,7 +41,7 @@ import ctypes, fcntl, mmap, os, select, signal, socket, sqlite3, struct, subproc
 
 def sockets(directory):
     """A stream server, an abstract one, a datagram pair and a passed descriptor."""
-    for address in (os.path.join(directory, "socket"), "\0berm-test-abstract"):
+    for address in (os.path.join(directory, "socket"), "\0berm-test-abstract-%d" % os.getpid()):
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(address)
             server.listen()
@@ -188,7 +188,7 @@ echo content >linked
 refused "a hard link from the project into the home" "Invalid cross-device link" ln linked "$HOME/linked"
 works_sh "mv between project, home and /tmp copies" 'mv linked ~/; mv ~/linked /tmp/; mv /tmp/linked .; cat linked'
 expect_equal "the content is the same" content "$out"
-works_sh "flock(1) between two commands" 'flock /tmp/lock sh -c "sleep 0.3; echo first >>order" & sleep 0.1; flock /tmp/lock sh -c "echo second >>order"; wait; cat order; rm order'
+works_sh "flock(1) between two commands" 'flock /tmp/lock sh -c "echo >held; sleep 0.3; echo first >>order" & until [ -e held ]; do sleep 0.02; done; flock /tmp/lock sh -c "echo second >>order"; wait; cat order; rm order held'
 expect_equal "in order" "first
 second" "$out"
 

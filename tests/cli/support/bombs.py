@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bombs.py KIND AMOUNT: uses up something, but never more than AMOUNT (mebibytes, processes or seconds), so that it can be run
-# without berm as well. Says `all` when it got all of it, or how much; what a limit ended says nothing.
+# bombs.py KIND AMOUNT [HOLD]: uses up something, but never more than AMOUNT (mebibytes, processes or seconds), so that it can be run
+# without berm as well. Holds it for HOLD seconds and says `all` when it got all of it, or how much; what a limit ended says nothing.
 import mmap
 import os
 import sys
@@ -9,6 +9,7 @@ import time
 
 MIB = 1 << 20
 PAGES = b"\x01" * MIB
+HOLD = float(sys.argv[3]) if len(sys.argv) > 3 else 0
 
 
 def private(amount):
@@ -16,6 +17,7 @@ def private(amount):
     for _ in range(amount):
         kept.append(bytearray(PAGES))
         time.sleep(0.002)
+    time.sleep(HOLD)
 
 
 # No single process has much.
@@ -34,12 +36,14 @@ def shared(amount):
     for i in range(amount):
         memory[i * MIB : (i + 1) * MIB] = PAGES
         time.sleep(0.002)
+    time.sleep(HOLD)
 
 
 def fill(fd, amount):
     for _ in range(amount):
         os.write(fd, PAGES)
         time.sleep(0.002)
+    time.sleep(HOLD)
 
 
 # Never mapped: in no process's own memory.
@@ -48,7 +52,10 @@ def memfd(amount):
 
 
 def tmpfs(amount):
-    fill(os.open("/dev/shm/bomb-%d" % os.getpid(), os.O_WRONLY | os.O_CREAT, 0o600), amount)
+    name = "/dev/shm/bomb-%d" % os.getpid()
+    fd = os.open(name, os.O_WRONLY | os.O_CREAT, 0o600)
+    os.unlink(name)
+    fill(fd, amount)
 
 
 # A parent's memory that its children share counts once: this one is within a limit of 1.5 times AMOUNT.
@@ -66,7 +73,8 @@ def disk(amount):
     for i in range(amount):
         with open("bomb.%d" % i, "wb") as file:
             file.write(PAGES)
-        time.sleep(0.002)
+        time.sleep(0.02 if HOLD else 0.002)
+    time.sleep(HOLD)
 
 
 # In one file that has no name any more.
@@ -95,7 +103,7 @@ def processes(amount):
         except OSError:
             print(i)
             sys.exit(3)
-    time.sleep(0.5)
+    time.sleep(0.5 + HOLD)
 
 
 def spin(amount):

@@ -44,7 +44,7 @@ NAMES = {
     "big.test": [PUBLIC] * 40,
     "gone.test": ["11.22.33.99"],  # no such machine
 }
-rebinding = {"count": 0}
+rebinding = {}  # what each question was answered: one that is asked again is answered again
 
 
 def note(name, line):
@@ -52,10 +52,9 @@ def note(name, line):
         file.write(line + "\n")
 
 
-def addresses_of(name):
-    if name == "rebind.test":  # public for the first who asks, then the loopback
-        rebinding["count"] += 1
-        return [PUBLIC] if rebinding["count"] <= 2 else ["127.0.0.1"]
+def addresses_of(name, asked):
+    if name == "rebind.test":  # public for the first who asks, for both kinds of address, then the loopback
+        return rebinding.setdefault(asked, [PUBLIC] if len(rebinding) < 2 else ["127.0.0.1"])
     return NAMES.get(name)
 
 
@@ -76,7 +75,7 @@ def answer(query, is_tcp):
         target = b"\x07allowed\x04test\x00"
         records += owner + struct.pack(">HHIH", 5, 1, 60, len(target)) + target
         count, name, owner = 1, "allowed.test", target
-    found = addresses_of(name)
+    found = addresses_of(name, query[:2])
     if found is None:
         return query[:2] + b"\x81\x83" + b"\0\1\0\0\0\0\0\0" + question
     for text in found:

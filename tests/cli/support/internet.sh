@@ -34,7 +34,8 @@ internet_make() {
 		-keyout "$internet/key" -out "$internet/certificate" 2>/dev/null || return 1
 	unshare --net python3 "$support/internet.py" "$internet" &
 	other=$!
-	until [ -e "/proc/$other/ns/net" ] && [ "$(readlink "/proc/$other/ns/net")" != "$(readlink /proc/$$/ns/net)" ]; do
+	until [ "$(readlink "/proc/$other/ns/net")" != "$(readlink /proc/$$/ns/net)" ]; do
+		[ -e "/proc/$other/ns/net" ] || return 1
 		sleep 0.01
 	done
 	local inside=(nsenter "--net=/proc/$other/ns/net")
@@ -60,11 +61,11 @@ internet_make() {
 	: >"$internet/requests"
 	: >"$internet/arrivals"
 	: >"$internet/go"
-	for _ in {1..500}; do
-		[ -e "$internet/ready" ] && return
+	local end=$((SECONDS + 60))
+	until [ -e "$internet/ready" ]; do
+		[ "$SECONDS" -lt "$end" ] || return 1
 		sleep 0.02
 	done
-	return 1
 }
 
 if [ -z "${BERM_INTERNET_READY:-}" ]; then

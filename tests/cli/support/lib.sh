@@ -22,6 +22,8 @@ cd "$project" || exit 1
 
 good=0
 bad=0
+# Seconds until what has to happen is held for something that never does: only a failure takes that long, however busy the machine is.
+patience=60
 
 clean_up() {
 	# A subshell that a signal ends would run this too.
@@ -87,7 +89,7 @@ run() {
 	if [ "$(type -t "$1")" = function ]; then
 		"$@" >"$scratch/out" 2>"$scratch/err" || status=$?
 	else
-		timeout --foreground 30 "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+		timeout --foreground "$patience" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
 	fi
 	out=$(tr -d '\0' <"$scratch/out")
 	err=$(tr -d '\0' <"$scratch/err")
@@ -153,16 +155,37 @@ python() {
 	expect_equal "$program" 0 "$expect_python"
 }
 
-# until_true COMMAND...: at most five seconds.
+# until_true COMMAND...: waits for it, at most $patience seconds.
 until_true() {
-	local i
-	for ((i = 0; i < 250; i++)); do
-		if "$@" 2>/dev/null; then
-			return 0
-		fi
+	local end=$((SECONDS + patience))
+	until "$@" 2>/dev/null; do
+		[ "$SECONDS" -lt "$end" ] || return 1
 		sleep 0.02
 	done
-	return 1
+}
+
+# plant_key NAME TEXT: a file in ~/.ssh of the real home, where there may be no such directory and another test may just be removing the one
+# that it made. Sets $home and $secret; `remove_key` takes it away.
+plant_key() {
+	home=$(getent passwd "$(id -u)" | cut -d: -f6)
+	secret=$home/.ssh/$1
+	made_ssh=
+	local i
+	for ((i = 0; i < 1000; i++)); do
+		if mkdir -m 700 "$home/.ssh" 2>/dev/null; then
+			made_ssh=1
+		fi
+		if echo "$2" 2>/dev/null >"$secret"; then
+			return
+		fi
+	done
+	echo "$secret cannot be made"
+	exit 1
+}
+
+remove_key() {
+	rm -f "$secret"
+	[ -z "$made_ssh" ] || rmdir "$home/.ssh" 2>/dev/null
 }
 
 # is_alive PID: exists and is no zombie.

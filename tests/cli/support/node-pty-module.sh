@@ -8,6 +8,8 @@ for tool in node npm; do
 done
 version=1.1.0
 modules=${BERM_SOURCE_DIR:?the top of the source tree}/build/deps/node-pty-$version
+# One at a time: the second of two tests that need it waits, and then it is there.
+mkdir -p "${modules%/*}" && exec 8>"$modules.lock" && flock 8
 if [ ! -d "$modules/node_modules/@lydell/node-pty" ]; then
 	# Beside it and then renamed: a half of it would stay.
 	mkdir -p "$modules.$$"
@@ -19,3 +21,4 @@ if [ ! -d "$modules/node_modules/@lydell/node-pty" ]; then
 		exit 77
 	fi
 fi
+exec 8>&-

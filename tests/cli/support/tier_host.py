@@ -31,6 +31,12 @@ memory = libc.shmget(KEY, 4096, 0o600 | 0o1000)
 rt.mq_open.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_uint, ctypes.c_void_p]
 queue = rt.mq_open(QUEUE, os.O_RDWR | os.O_CREAT, 0o600, None)
 signal.signal(signal.SIGUSR1, lambda *_: heard("signal"))
+# SIGUSR2 asks for DIRECTORY/all-heard once everything that had arrived by then is noted.
+asked = []
+signal.signal(signal.SIGUSR2, lambda *_: asked.append(True))
+awake, waker = socket.socketpair()
+waker.setblocking(False)
+signal.set_wakeup_fd(waker.fileno())
 signal.signal(signal.SIGTERM, leave)
 
 offer = {"host_pid": os.getpid(), "host_shm": KEY, "host_mq": QUEUE.decode(), "host_has_mq": int(queue >= 0)}
@@ -60,8 +66,18 @@ with open(directory + "/offer.new", "w") as file:
     for name, value in offer.items():
         file.write(f"{name}={value}\n")
 os.rename(directory + "/offer.new", directory + "/offer")
+selector.register(awake, selectors.EVENT_READ)
 while True:
-    for key, _ in selector.select():
+    was_asked = bool(asked)
+    ready = selector.select(0 if was_asked else None)
+    if was_asked and not ready:
+        asked.clear()
+        with open(directory + "/all-heard", "w"):
+            pass
+    for key, _ in ready:
+        if key.fileobj is awake:
+            awake.recv(100)
+            continue
         if key.fileobj.type == socket.SOCK_STREAM:
             key.fileobj.accept()[0].close()
         else:
