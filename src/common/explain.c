@@ -274,13 +274,14 @@ static struct verdict check_device(const struct plan *plan, enum access access, 
 /* Without mounts the private directories are used where they lie, below the state that is denied otherwise. */
 static bool check_own_place(const struct plan *plan, enum access access, const char *path, struct verdict *verdict)
 {
-	if (plan->context.os != OS_LINUX || plan_has_mounts(plan))
+	if (plan_has_mounts(plan))
 		return false;
-	if (plan->home == HOME_PRIVATE && path_is_within(path, plan->state.home))
+	if (plan->context.os == OS_LINUX && plan->home == HOME_PRIVATE && path_is_within(path, plan->state.home))
 		*verdict = yes(setting_rule(&plan->home_setting, &rule_private_home), "the command's own home");
-	else if (plan->tmp == TMP_PRIVATE && path_is_within(path, plan->state.tmp))
+	else if (plan->context.os == OS_LINUX && plan->tmp == TMP_PRIVATE && path_is_within(path, plan->state.tmp))
 		*verdict = yes(setting_rule(&plan->tmp_setting, &rule_private_tmp), "the command's own temporary files");
-	else if (path_is_within(path, plan->state.documents) && access != ACCESS_WRITE)
+	else if (plan_is_within(plan, path, plan->state.documents) &&
+		 (access == ACCESS_READ || (access == ACCESS_EXECUTE && plan->context.os == OS_LINUX)))
 		*verdict = yes(&rule_state, "texts that berm made for the command");
 	else
 		return false;

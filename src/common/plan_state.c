@@ -97,6 +97,5 @@ void build_state(struct builder *builder)
 					state->grant_class);
 	state->home = path_join(plan->arena, state->directory, "home");
 	state->tmp = path_join(plan->arena, state->directory, "tmp");
-	state->documents =
-		plan->context.tier == TIER_FULL ? PLAN_DOCUMENTS : path_join(plan->arena, state->directory, "documents");
+	state->documents = plan_has_mounts(plan) ? PLAN_DOCUMENTS : path_join(plan->arena, state->directory, "documents");
 }

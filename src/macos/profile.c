@@ -144,7 +144,12 @@ static void write_own(struct profile_writer *writer)
 	text_add(&writer->out, "\n; The command's own home and directory for temporary files.\n(allow %s\n  ",
 		 write_operations);
 	profile_own_places(writer);
-	text_add(&writer->out, ")\n");
+	text_add(&writer->out,
+		 ")\n; Texts that berm made for the command: who commits, what git is to ignore.\n(allow file-read* ");
+	profile_path(writer, "subpath", writer->plan->state.documents);
+	text_add(&writer->out, ")\n(deny %s process-exec* ", only_write_operations);
+	profile_path(writer, "subpath", writer->plan->state.documents);
+	profile_end_deny(writer);
 	if (!writer->run->helper)
 		return;
 	text_add(&writer->out, "; What proves that the sandbox holds.\n(allow %s ", read_operations);

@@ -184,6 +184,9 @@ static void close_form(struct group *group, enum omission omission)
 	struct profile_writer *writer = group->writer;
 	text_add(&writer->out, ")\n    (require-not (require-any\n      ");
 	profile_own_places(writer);
+	/* Below the state, which is denied; only reading is granted there. */
+	text_add(&writer->out, " ");
+	profile_path(writer, "subpath", writer->plan->state.documents);
 	if (group->left_out) {
 		text_add(&writer->out, "\n      ");
 		profile_path(writer, "subpath", group->left_out);

@@ -16,7 +16,7 @@ table() {
 	shift
 	home=$(own "$1")
 	echo "$name: $(basename -a "$@" | tr '\n' ' ')"
-	model table "$here/tables/$name.table" PROXY=localhost:49152 HOME=/Users/ann PROJECT=/Users/ann/app "OWN=$home" "TMP=${home%home}tmp" "$@"
+	model table "$here/tables/$name.table" PROXY=localhost:49152 HOME=/Users/ann PROJECT=/Users/ann/app "OWN=$home" "TMP=${home%home}tmp" "DOCUMENTS=${home%home}documents" "$@"
 }
 
 offline=()

@@ -189,6 +189,9 @@ TEST pwd_is_where_the_command_starts(void)
 TEST macos_points_to_the_private_places(void)
 {
 	make("os: macos", "files: {write: [.]}");
+	/* Who commits: in a directory that a profile lets the command read. */
+	ASSERT(path_is_within(VALUE("GIT_CONFIG_SYSTEM"), fixture.plan.state.documents));
+	ASSERT(path_is_within(fixture.plan.state.documents, fixture.plan.state.directory));
 	ASSERT_STR_EQ(fixture.plan.state.home, VALUE("HOME"));
 	ASSERT_STR_EQ(fixture.plan.state.tmp, VALUE("TMPDIR"));
 	plan_fixture_free(&fixture);
