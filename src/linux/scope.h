@@ -7,9 +7,8 @@
  * berm makes a group in it, with exactly the limits, and init goes on into that. systemd removes the scope when it is empty, also
  * after a launcher that was killed.
  *
- * A process of its own does the talking and is killed if it takes too long: no library is loaded into the launcher, and no bus can
- * hold it up. It is in the scope too and stays there as its keeper, with all it had open closed. The library is looked for then, in the system's directories; berm is not linked with it, and a static berm, or one
- * that was built without its header, asks nobody. */
+ * A process of its own does the talking (scope_bus.c, dbus_wire.c) and is killed if it takes too long: no bus can hold the launcher up.
+ * It is in the scope too and stays there as its keeper, with all it had open closed. */
 #ifndef BERM_LINUX_SCOPE_H
 #define BERM_LINUX_SCOPE_H
 
@@ -34,7 +33,6 @@ struct scope_request {
 	char name[CGROUP_NAME_MAX];
 	struct cgroup_limits limits;
 };
-bool scope_bus_is_built(void);
 int scope_bus_ask(const struct scope_request *request, struct error *err);
 
 #endif

@@ -68,15 +68,6 @@ PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$support/manager.py" "$socket" "$scr
 manager=$!
 expect "the manager is there" until_true grep -q ready "$scratch/ready"
 
-# A berm that was built without libsystemd's header, or is static, asks nobody.
-case $(planned "$memory") in
-scope*) ;;
-*)
-	kill "$manager" "$daemon"
-	echo "this berm does not ask systemd"
-	exit 77
-	;;
-esac
 : >"$record"
 expect_equal "plan: asked for, not promised" "scope False partial" "$(planned "$memory")"
 expect_equal "plan: promised where the run is refused without" "scope True enforced" "$(planned "$required")"
@@ -144,18 +135,12 @@ echo refuse >"$scratch/mode"
 run env XDG_RUNTIME_DIR="$runtime" "$BERM" run --policy="$required" --accept-weaker=limits -- echo fine
 expect_equal "accepted weaker" "0 fine" "$status $out"
 
-# What does not need it does not ask: not the bus, and not for the library.
+# What does not need it does not ask.
 if strace -f -o "$scratch/trace" env XDG_RUNTIME_DIR="$runtime" "$BERM" run -- true 2>/dev/null; then
-	expect_equal "no limit of memory: no look at the bus or the library" "" "$(grep -E "libsystemd|$socket" "$scratch/trace")"
+	expect_equal "no limit of memory: no look at the bus" "" "$(grep -F "$socket" "$scratch/trace")"
 	strace -f -o "$scratch/trace" env XDG_RUNTIME_DIR="$runtime" "$BERM" run --policy="$memory" -- true 2>/dev/null
-	expect "the control: with one there is" grep -qE "libsystemd.*\.so" "$scratch/trace"
+	expect "the control: with one there is" grep -qF "$socket" "$scratch/trace"
 fi
-
-# A library of that name in LD_LIBRARY_PATH is not taken.
-mkdir "$scratch/library"
-echo "not a library" >"$scratch/library/libsystemd.so.0"
-run env LD_LIBRARY_PATH="$scratch/library" XDG_RUNTIME_DIR="$runtime" "$BERM" run --policy="$memory" -- echo fine
-expect_contains "the system's library" "not today" "$err"
 
 # A bus that nobody serves any more.
 kill "$manager" "$daemon"
@@ -166,17 +151,31 @@ expect_equal "a dead bus: goes on" "0 fine" "$status $out"
 expect_contains "a dead bus: in words" "Connection refused" "$err"
 rm -f "$socket"
 
-# A bus that accepts and says nothing.
-python3 -c 'import socket, sys, time
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(9); open(sys.argv[2], "w"); time.sleep(300)' "$socket" "$scratch/listens" &
-mute=$!
-expect "a mute bus is there" until_true test -e "$scratch/listens"
-inside "$required" touch ran
-expect_equal "a mute bus: refused where it is required" 125 "$status"
-expect_contains "a mute bus: in words" "within 2 seconds" "$err"
-kill "$mute"
-wait "$mute" 2>/dev/null
-rm -f "$socket"
+# talks WORDS MODE: a bus that says nothing, or something else than D-Bus, or goes away; nothing runs where a scope is required.
+talks() {
+	rm -f ran "$scratch/listening"
+	python3 "$support/not_a_bus.py" "$socket" "$2" "$scratch/listening" &
+	local talker=$!
+	expect "$2: it is there" until_true test -e "$scratch/listening"
+	inside "$required" touch ran
+	expect_equal "$2: refused where it is required" 125 "$status"
+	# On a machine that is busy it may be slower than berm's patience.
+	case $err in
+	*"within 2 seconds"*) pass ;;
+	*) expect_contains "$2: in words" "$1" "$err" ;;
+	esac
+	expect "$2: nothing ran" test ! -e ran
+	kill "$talker" 2>/dev/null
+	wait "$talker" 2>/dev/null
+	rm -f "$socket"
+}
+talks "within 2 seconds" mute
+talks "does not speak D-Bus" prattle
+talks "does not let this user" reject
+talks "was lost" leave
+talks "does not speak D-Bus" garbage
+talks "does not speak D-Bus" huge
+talks "does not speak D-Bus" spoilt
 
 # What is no socket is no bus.
 touch "$socket"
