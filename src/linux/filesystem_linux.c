@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,9 +20,11 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "linux/signals.h"
 
 enum {
 	READ_BYTES = 32768,
+	HELPER_STACK_BYTES = 1 << 20,
 	HELPER_FROM = 16, /* waiting directories that make a second thread worth its ~60 us */
 	PENDING_BYTES_MAX = 256 << 20,
 	DIRECTORY_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
@@ -244,6 +247,24 @@ static struct pending *pop(struct walk *walk)
 
 static void *helper_main(void *argument);
 
+/* musl gives a thread 128 KB by itself, and with the first one it unblocks a signal that it keeps for itself: the command is to have
+ * the caller's mask. */
+static bool start_helper(struct walk *walk, pthread_t *helper)
+{
+	pthread_attr_t attributes;
+	sigset_t mask;
+	bool is_started;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return false;
+	signals_mask(SIG_BLOCK, NULL, &mask);
+	is_started = pthread_attr_setstacksize(&attributes, HELPER_STACK_BYTES) == 0 &&
+		     pthread_create(helper, &attributes, helper_main, walk) == 0;
+	signals_mask(SIG_SETMASK, &mask, NULL);
+	pthread_attr_destroy(&attributes);
+	return is_started;
+}
+
 /* The first thread calls in the second once there is enough for both. Without it (no more threads allowed) one does it all. */
 static void work(struct walk *walk, pthread_t *helper, bool *has_helper)
 {
@@ -258,7 +279,7 @@ static void work(struct walk *walk, pthread_t *helper, bool *has_helper)
 		walk->busy--;
 		push_all(walk, found);
 		if (helper && !*has_helper && walk->waiting >= HELPER_FROM) {
-			*has_helper = pthread_create(helper, NULL, helper_main, walk) == 0;
+			*has_helper = start_helper(walk, helper);
 			helper = *has_helper ? helper : NULL;
 		}
 	}

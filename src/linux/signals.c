@@ -5,20 +5,40 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Everything whose default ends or stops a process and that somebody may send to berm meaning the command. Not the synchronous
  * faults, not SIGKILL and SIGSTOP, not SIGTTIN and SIGTTOU (berm does not touch the terminal while the command runs). */
 static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,   SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP,
 				 SIGCONT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,  SIGWINCH };
 
+/* What glibc leaves to programs. musl keeps one more for itself, and its SIGRTMIN, sigaddset and sigprocmask hide that one: it is the
+ * programs inside that count, so the kernel's own set is spoken here. */
+enum { REALTIME_FIRST = 34, REALTIME_LAST = 64 };
+
+/* The beginning of a sigset_t in every C library. */
+_Static_assert(sizeof(sigset_t) >= sizeof(uint64_t), "the kernel's set fits");
+
 static void forwarded_set(sigset_t *set)
 {
-	sigemptyset(set);
+	uint64_t bits = 0;
 	for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
-		sigaddset(set, forwarded[i]);
-	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-		sigaddset(set, number);
+		bits |= UINT64_C(1) << (forwarded[i] - 1);
+	for (int number = REALTIME_FIRST; number <= REALTIME_LAST; number++)
+		bits |= UINT64_C(1) << (number - 1);
+	sigemptyset(set);
+	memcpy(set, &bits, sizeof bits);
+}
+
+int signals_mask(int how, const sigset_t *set, sigset_t *before)
+{
+	if (before)
+		sigemptyset(before);
+	return (int)syscall(SYS_rt_sigprocmask, how, set, before, sizeof(uint64_t));
 }
 
 int signals_take(struct signal_state *saved, struct error *err)
@@ -33,7 +53,7 @@ int signals_take(struct signal_state *saved, struct error *err)
 	saved->is_hangup_ignored = hangup.sa_handler == SIG_IGN;
 	/* With SIGCHLD ignored by the caller the kernel would reap init itself, and its status would be lost. */
 	if (sigaction(SIGCHLD, &by_default, &saved->child) < 0 || sigaction(SIGPIPE, &ignored, &saved->pipe) < 0 ||
-	    sigprocmask(SIG_BLOCK, &set, &saved->mask) < 0)
+	    signals_mask(SIG_BLOCK, &set, &saved->mask) < 0)
 		return error_errno(err, errno, "cannot set up signals");
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
@@ -47,7 +67,7 @@ int signals_watch_inside(struct error *err)
 	int fd;
 	forwarded_set(&set);
 	sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+	if (signals_mask(SIG_BLOCK, &set, NULL) < 0)
 		return error_errno(err, errno, "cannot block signals");
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
@@ -59,7 +79,7 @@ void signals_give_back(const struct signal_state *saved)
 {
 	sigaction(SIGCHLD, &saved->child, NULL);
 	sigaction(SIGPIPE, &saved->pipe, NULL);
-	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+	signals_mask(SIG_SETMASK, &saved->mask, NULL);
 }
 
 bool signals_is_from_terminal(int number, int code)

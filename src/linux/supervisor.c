@@ -117,8 +117,8 @@ static void stop_self(struct run *run)
 	sigemptyset(&stop);
 	sigaddset(&stop, run->stop_signal);
 	kill(getpid(), run->stop_signal);
-	sigprocmask(SIG_UNBLOCK, &stop, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	signals_mask(SIG_UNBLOCK, &stop, &before);
+	signals_mask(SIG_SETMASK, &before, NULL);
 	/* Where no shell could continue it (an orphaned group: the terminal was opened for berm alone) the kernel does not stop berm; bare it
 	 * would not have stopped the command either. */
 	if (was_continued())

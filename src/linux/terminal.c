@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "linux/signals.h"
+
 /* Nobody else of the group is to miss the terminal: not the script or `make` that runs berm and is the leader then, not the other
  * commands of a pipeline, which has one of the three. */
 static bool is_job(const struct terminal *terminal, pid_t group)
@@ -69,7 +71,7 @@ void terminal_restore(const struct terminal *terminal)
 		return;
 	sigemptyset(&block);
 	sigaddset(&block, SIGTTOU);
-	if (sigprocmask(SIG_BLOCK, &block, &saved) < 0)
+	if (signals_mask(SIG_BLOCK, &block, &saved) < 0)
 		return;
 	if (tcgetpgrp(terminal->fd) != getpgrp())
 		tcsetpgrp(terminal->fd, getpgrp());
@@ -77,5 +79,5 @@ void terminal_restore(const struct terminal *terminal)
 	/* A difference in padding alone costs one call. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 	if (tcgetattr(terminal->fd, &now) == 0 && memcmp(&now, &terminal->modes, sizeof now) != 0)
 		tcsetattr(terminal->fd, TCSADRAIN, &terminal->modes);
-	sigprocmask(SIG_SETMASK, &saved, NULL);
+	signals_mask(SIG_SETMASK, &saved, NULL);
 }
