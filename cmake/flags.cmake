@@ -104,6 +104,11 @@ if(build_type STREQUAL "RELEASE" AND NOT sanitizers AND NOT BERM_COVERAGE)
 	check_ipo_supported(RESULT has_lto OUTPUT lto_output LANGUAGES C)
 	if(has_lto)
 		set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+		# With ordinary code beside, which tests are linked with: optimising each of some hundred programs anew takes minutes.
+		if(BERM_TESTS AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+			set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto -ffat-lto-objects)
+			set(BERM_TEST_LINK_OPTIONS -fno-lto)
+		endif()
 	endif()
 endif()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `cpack` in a build directory makes a .tar.gz, and on Debian and its relatives a .deb.
+# `cpack` in a build directory makes the package that fits it: of the static program a .tar.gz, which runs on every Linux; else a .deb
+# on Debian and its relatives, and a .tar.gz elsewhere.
 
 set(CPACK_PACKAGE_NAME berm)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
@@ -16,8 +17,8 @@ set(CPACK_GENERATOR TGZ)
 find_program(BERM_DPKG_DEB dpkg-deb)
 find_program(BERM_DPKG_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(BERM_DPKG_DEB BERM_DPKG_SHLIBDEPS)
-if(BERM_DPKG_DEB AND BERM_DPKG_SHLIBDEPS AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
-	list(APPEND CPACK_GENERATOR DEB)
+if(BERM_DPKG_DEB AND BERM_DPKG_SHLIBDEPS AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT BERM_STATIC)
+	set(CPACK_GENERATOR DEB)
 endif()
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

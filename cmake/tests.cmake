@@ -25,6 +25,7 @@ function(berm_test_executable name directory)
 	add_executable(${name} ${ARGN})
 	target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
 	target_link_libraries(${name} PRIVATE berm_flags ${BERM_LIBRARIES})
+	target_link_options(${name} PRIVATE ${BERM_TEST_LINK_OPTIONS})
 	set_target_properties(${name} PROPERTIES
 		RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/tests/${directory}"
 		INTERPROCEDURAL_OPTIMIZATION OFF)
@@ -40,7 +41,7 @@ function(berm_add_unit_tests)
 	endif()
 	find_path(BERM_GREATEST_DIR greatest.h
 		HINTS "${PROJECT_SOURCE_DIR}/build/deps/greatest"
-		PATH_SUFFIXES greatest)
+		PATH_SUFFIXES greatest NO_CMAKE_FIND_ROOT_PATH)
 	mark_as_advanced(BERM_GREATEST_DIR)
 	if(NOT BERM_GREATEST_DIR)
 		message(WARNING "greatest.h is missing, so the unit tests are not built; "

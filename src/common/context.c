@@ -119,8 +119,9 @@ int context_judge_project(const struct context *context, const char *project, st
 	return 0;
 }
 
-#ifdef BERM_STATIC
-/* A static program cannot load the name service's modules: what /etc/passwd says is all there is. */
+#if defined(BERM_STATIC) && defined(__GLIBC__)
+/* A static program cannot load the name service's modules: what /etc/passwd says is all there is. (musl never loads any; it asks nscd,
+ * where that runs, about whom the file does not know.) */
 static int find_user(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
 {
 	autofclose FILE *file = fopen("/etc/passwd", "re");
@@ -159,6 +160,11 @@ static int detect_user(struct arena *arena, struct context *context, struct erro
 			error_errno(err, number, "cannot look up user %ld", (long)context->uid);
 		else
 			error_set(err, "user %ld has no entry in the password database", (long)context->uid);
+#ifdef BERM_STATIC
+		error_hint(
+			err,
+			"this is the static build, which reads /etc/passwd only: users from LDAP or sssd need the dynamic one");
+#endif
 		return error_hint(err, "berm takes your home from there, because $HOME can be set by anyone");
 	}
 	if (!found->pw_dir || found->pw_dir[0] != '/')

@@ -83,12 +83,12 @@ static int limit_resources(struct error *err)
 
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
 		struct rlimit limit;
-		if (getrlimit((__rlimit_resource_t)limits[i].resource, &limit) < 0)
+		if (getrlimit(limits[i].resource, &limit) < 0)
 			return error_errno(err, errno, "cannot read a limit of the proxy");
 		if (limits[i].value < limit.rlim_max)
 			limit.rlim_max = limits[i].value;
 		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit((__rlimit_resource_t)limits[i].resource, &limit) < 0)
+		if (setrlimit(limits[i].resource, &limit) < 0)
 			return error_errno(err, errno, "cannot limit the proxy");
 	}
 	return 0;

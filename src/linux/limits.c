@@ -23,13 +23,13 @@ enum {
 static int set_limit(int resource, uint64_t value, const char *name, struct error *err)
 {
 	struct rlimit limit;
-	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+	if (getrlimit(resource, &limit) < 0)
 		return error_errno(err, errno, "cannot read the limit on %s", name);
 	if (limit.rlim_max == RLIM_INFINITY || value < limit.rlim_max)
 		limit.rlim_max = value;
 	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max)
 		limit.rlim_cur = limit.rlim_max;
-	if (setrlimit((__rlimit_resource_t)resource, &limit) < 0)
+	if (setrlimit(resource, &limit) < 0)
 		return error_errno(err, errno, "cannot limit %s", name);
 	return 0;
 }

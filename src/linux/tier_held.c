@@ -3,9 +3,11 @@
  * nothing in here can change. Asks the kernel about the very files; an environment variable says nothing. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -19,7 +21,8 @@
 static bool is_mount_root(int fd)
 {
 	struct statx info;
-	return statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_TYPE, &info) == 0 &&
+	/* musl 1.2.3 has no function for it. */
+	return syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_TYPE, &info) == 0 &&
 	       (info.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) && (info.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 

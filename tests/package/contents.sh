@@ -39,6 +39,7 @@ done
 expect "the archive unpacks" tar -C "$scratch/archive" -xzf "$archive"
 unpacked=$(echo "$scratch"/archive/*)
 holds "the archive" "$unpacked"
+expect_equal "the archive's program needs nothing of the system it runs on" "" "$(readelf -lW "$unpacked/bin/berm" | grep INTERP)"
 expect_equal "the archive is the installed tree" "$(below "$scratch/prefix")" "$(below "$unpacked")"
 
 expect "the .deb unpacks" dpkg-deb -x "$deb" "$scratch/deb"

@@ -108,6 +108,9 @@ TEST reads_strict_text(void)
 		if (!is_address)
 			continue;
 		address_format(&address, text);
+		/* The C libraries differ in how they write the deprecated addresses that hold one of IPv4. */
+		if (strcmp(text, "::102:304") == 0)
+			memcpy(text, "::1.2.3.4", sizeof "::1.2.3.4");
 		ASSERT_STR_EQm(rows[i].text, rows[i].canonical, text);
 	}
 	PASS();

@@ -20,7 +20,7 @@ static void ask(enum limit limit, uint64_t value)
 static struct rlimit current(int resource)
 {
 	struct rlimit limit = { 0 };
-	getrlimit((__rlimit_resource_t)resource, &limit);
+	getrlimit(resource, &limit);
 	return limit;
 }
 

@@ -71,7 +71,7 @@ static int queue(void *data)
 				    SIGALRM, SIGTSTP, SIGCONT, SIGIO,	SIGPWR,	 SIGWINCH };
 	struct signal_state saved;
 	struct error err;
-	int fd, code;
+	int fd, code = 0;
 	(void)data;
 	set_action(SIGHUP, SIG_IGN);
 	fd = signals_take(&saved, &err);

@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the tests of packages share: a release build with its packages in $packages, kept for the next run, and their paths.
+# What the tests of packages share: a release build in $packages and the static one in build/static, kept for the next run, and the
+# paths of what cpack makes of them.
 : "${BERM_SOURCE_DIR:?the top of the source tree}"
 # shellcheck source=../cli/support/lib.sh
 . "$BERM_SOURCE_DIR/tests/cli/support/lib.sh"
 
 packages=$BERM_SOURCE_DIR/build/package
+static=$BERM_SOURCE_DIR/build/static
 
 skip() {
 	echo "skipped: $*"
@@ -16,11 +18,12 @@ skip() {
 make_packages() {
 	cmake -S "$BERM_SOURCE_DIR" -B "$packages" -DCMAKE_BUILD_TYPE=Release -DBERM_TESTS=OFF &&
 		cmake --build "$packages" --parallel 2 &&
-		rm -f "$packages"/*.deb "$packages"/*.tar.gz &&
-		(cd "$packages" && cpack)
+		"$BERM_SOURCE_DIR/script/build" static &&
+		rm -f "$packages"/*.deb "$static"/*.tar.gz &&
+		(cd "$packages" && cpack) && (cd "$static" && cpack)
 }
 
-for tool in dpkg-deb dpkg-shlibdeps; do
+for tool in dpkg-deb dpkg-shlibdeps musl-gcc; do
 	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
 mkdir -p "$packages"
@@ -33,7 +36,7 @@ if ! make_packages >"$scratch/packages.log" 2>&1 8>&-; then
 	exit 1
 fi
 deb=$(echo "$packages"/berm_*.deb)
-archive=$(echo "$packages"/berm-*.tar.gz)
+archive=$(echo "$static"/berm-*.tar.gz)
 cp "$deb" "$archive" "$scratch"
 deb=$scratch/${deb##*/}
 archive=$scratch/${archive##*/}
