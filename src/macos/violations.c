@@ -60,11 +60,13 @@ static bool take_escape(const char **at, char **out)
 	return true;
 }
 
-/* The string that starts at the quote, decoded in place of a copy; NULL if it does not end or is no JSON. */
-static char *decode_string(struct arena *arena, const char *at)
+/* The string that starts at the quote, decoded where it stands: no escape is shorter than what it means. NULL if it does not end or is no
+ * JSON. */
+static char *decode_string(char *quote)
 {
-	char *result = arena_alloc(arena, strlen(at) + 1), *out = result;
-	for (at++; *at != '"';) {
+	const char *at = quote + 1;
+	char *out = quote;
+	while (*at != '"') {
 		if (*at == '\0')
 			return NULL;
 		if (*at != '\\')
@@ -73,12 +75,12 @@ static char *decode_string(struct arena *arena, const char *at)
 			return NULL;
 	}
 	*out = '\0';
-	return result;
+	return quote;
 }
 
-static char *event_message(struct arena *arena, const char *line)
+static char *event_message(char *line)
 {
-	const char *at = strstr(line, member);
+	char *at = strstr(line, member);
 	if (!at)
 		return NULL;
 	at += sizeof member - 1;
@@ -86,7 +88,7 @@ static char *event_message(struct arena *arena, const char *line)
 	if (*at++ != ':')
 		return NULL;
 	at += strspn(at, " \t");
-	return *at == '"' ? decode_string(arena, at) : NULL;
+	return *at == '"' ? decode_string(at) : NULL;
 }
 
 /* The tag stands at the end: a path before it may hold anything, the tag of another run too. */
@@ -112,13 +114,18 @@ static void record(struct violations *violations, const struct violation *seen)
 			return;
 		}
 	}
+	/* Memory is taken for these alone: a command may be refused as often as it likes. */
 	if (violations->count < VIOLATION_RECORDS_MAX)
-		*arena_push(violations->arena, violations) = *seen;
+		*arena_push(violations->arena, violations) =
+			(struct violation){ .operation = arena_copy(violations->arena, seen->operation),
+					    .target = arena_copy(violations->arena, seen->target),
+					    .process = arena_copy(violations->arena, seen->process),
+					    .count = seen->count };
 }
 
 static void take_line(struct violations *violations)
 {
-	char *message = event_message(violations->arena, violations->line), *name, *rest, *end;
+	char *message = event_message(violations->line), *name, *rest, *end;
 	struct violation seen = { .count = 1, .target = "" };
 
 	if (!message || !cut_tag(message, violations->tag))

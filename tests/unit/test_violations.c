@@ -63,6 +63,22 @@ TEST repetitions_are_counted_and_kinds_are_bounded(void)
 	PASS();
 }
 
+/* A command that is refused all day must not make berm grow. */
+TEST memory_is_taken_for_what_is_kept_alone(void)
+{
+	struct sample sample = { 0 };
+	const struct arena_block *block;
+	feed(&sample, LINE("Sandbox: sh(1) deny(1) file-read-data /\\u0066\\t0 berm-0a1b"));
+	ASSERT_STR_EQ("/f\t0", sample.violations.items[0].target);
+	block = sample.arena.blocks;
+	for (int i = 0; i < 20000; i++)
+		feed(&sample, LINE("Sandbox: sh(1) deny(1) file-read-data /\\u0066\\t0 berm-0a1b"));
+	ASSERT_EQ(20001u, sample.violations.items[0].count);
+	ASSERT_EQ(block, sample.arena.blocks);
+	arena_free(&sample.arena);
+	PASS();
+}
+
 TEST pieces_make_a_line_and_long_lines_are_passed_over(void)
 {
 	struct sample sample = { 0 };
@@ -131,6 +147,7 @@ int main(int argc, char **argv)
 	RUN_TEST(a_report_is_taken_apart);
 	RUN_TEST(lines_of_other_runs_are_not_ours);
 	RUN_TEST(repetitions_are_counted_and_kinds_are_bounded);
+	RUN_TEST(memory_is_taken_for_what_is_kept_alone);
 	RUN_TEST(pieces_make_a_line_and_long_lines_are_passed_over);
 	RUN_TEST(what_is_shown_cannot_act_on_a_terminal);
 	RUN_TEST(broken_lines_do_nothing);
