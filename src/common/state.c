@@ -57,6 +57,19 @@ static int open_leaf(int parent, const char *name, mode_t mode)
 	return openat(parent, name, flags);
 }
 
+/* What has no place of its own to keep is not run; who put berm into a sandbox can give it one. */
+static int refuse_creating(const char *shown, struct error *err)
+{
+	int number = errno;
+	error_errno(err, number, "cannot create %s", shown);
+	if (number == EROFS || number == EACCES || number == EPERM)
+		error_hint(
+			err,
+			"berm keeps the command's private home there: inside another sandbox let that one allow writing to it, "
+			"else see whose directory it is");
+	return -1;
+}
+
 /* One component: made if it is not there (and mode is not 0), then opened and judged. The leaves (home, tmp) are the command's to chmod and are set
  * right again; they lie in directories that are closed to others. */
 static int enter(int parent, const char *name, const char *shown, mode_t mode, bool is_leaf, struct stat *info,
@@ -65,7 +78,7 @@ static int enter(int parent, const char *name, const char *shown, mode_t mode, b
 	autoclose int fd = -1;
 	bool is_new = mode && mkdirat(parent, name, mode & 0777) == 0;
 	if (mode && !is_new && errno != EEXIST)
-		return error_errno(err, errno, "cannot create %s", shown);
+		return refuse_creating(shown, err);
 	fd = is_leaf ? open_leaf(parent, name, mode) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return refuse(shown, "is a symbolic link or not a directory", err);
@@ -91,7 +104,7 @@ static int create_ancestors(char *path, const char *last_slash, struct error *er
 	for (char *end = strchr(path + 1, '/'); end && end <= last_slash; end = strchr(end + 1, '/')) {
 		*end = '\0';
 		if (mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST)
-			return error_errno(err, errno, "cannot create %s", path);
+			return refuse_creating(path, err);
 		*end = '/';
 	}
 	return 0;

@@ -107,6 +107,7 @@ static const char selinux_denies[] = "SELinux denies user namespaces to this dom
 static const char profile_denies[] = "the AppArmor profile of this process denies it";
 static const char container_mounts[] = "the container's seccomp or AppArmor profile refuses mounts";
 static const char sandbox_mounts[] = "berm was started inside another sandbox, which refuses mounts";
+static const char sandbox_sockets[] = "berm was started inside another sandbox, which refuses sockets";
 static const char old_mounts[] = "this kernel has no mount_setattr(2): it is older than Linux 5.12";
 static const char no_capability[] = "the new user namespace came without its capabilities: a security module took them away";
 
@@ -161,6 +162,8 @@ const struct cause_row cause_table[] = {
 	{ STAGE_MAP, EPERM, NULL, { "the map of the user namespace is refused", FIX_NONE } },
 
 	{ STAGE_LOOPBACK, EPERM, has_apparmor_restriction, { ubuntu_restriction, FIX_APPARMOR } },
+	{ STAGE_LOOPBACK, EPERM, is_sandboxed, { sandbox_sockets, FIX_OUTSIDE } },
+	{ STAGE_LOOPBACK, EACCES, is_sandboxed, { sandbox_sockets, FIX_OUTSIDE } },
 	{ STAGE_LOOPBACK, EPERM, NULL, { no_capability, FIX_NONE } },
 
 	{ STAGE_LOCK, ENOSYS, is_container, { container_mounts, FIX_CONTAINER } },

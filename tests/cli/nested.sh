@@ -55,6 +55,23 @@ for weaker in '' --accept-weaker=writes; do
 	expect_equal "in tier landlock: nothing ran" "" "$out"
 done
 
+# Sandboxes that allow no Unix sockets (srt), or none of the internet (Codex).
+refuse=$BERM_BUILD_DIR/tests/refuse/refuse
+expect_status "no Unix sockets: the control" 1 "$refuse" socket=1 -- python3 -c 'import socket; socket.socket(socket.AF_UNIX)'
+expect_output "no Unix sockets: a repository" one "$refuse" socket=1 -- "$BERM" run -- cat file
+expect_status "no Unix sockets: its configuration is locked" 2 "$refuse" socket=1 -- "$BERM" run -- sh -c 'echo x >>.git/config'
+expect_status "no Unix sockets: the secret" 1 "$refuse" socket=1 -- "$BERM" run -- cat .env
+expect_status "no Unix sockets: git works" 0 "$refuse" socket=1 -- "$BERM" run -- git status --short
+expect_equal "no Unix sockets: git says nothing about it" "" "$err"
+expect_status "no internet sockets" 125 "$refuse" socket=2 -- "$BERM" run -- true
+expect_contains "no internet sockets: why" "inside another sandbox, which refuses sockets" "$err"
+
+# A state directory that cannot be written is said to be needed.
+mkdir -p "$XDG_STATE_HOME/berm"
+expect_status "a state that cannot be written" 125 bwrap --dev-bind / / --ro-bind "$XDG_STATE_HOME" "$XDG_STATE_HOME" \
+	"$BERM" run --project="$scratch/extra" -- true
+expect_contains "a state that cannot be written: what for" "allow writing to it" "$err"
+
 # bubblewrap, with and without user namespaces inside.
 bubble() {
 	bwrap --bind / / --dev /dev --proc /proc --unshare-user --unshare-pid "$@"

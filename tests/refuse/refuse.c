@@ -7,6 +7,7 @@
  *   landlock=ERRNO      Landlock's calls fail with this number
  *   landlock-abi=N      Landlock says that it is of this version
  *   notify              a listener is refused with EBUSY, as where somebody listens already
+ *   socket=FAMILY       sockets of this family are refused with EPERM, as other sandboxes do
  *   covered-proc        something lies over a part of /proc, as in containers: a fresh one is refused
  *   no-namespaces       a user namespace in which user.max_user_namespaces is 0
  *   lie-landlock        landlock_restrict_self succeeds and restricts nothing
@@ -133,6 +134,8 @@ static bool take(const char *word)
 			add(SCMP_ACT_ERRNO((uint32_t)number), call);
 	} else if (strncmp(word, "notify", length) == 0) {
 		add_flagged(SCMP_ACT_ERRNO(EBUSY), SCMP_SYS(seccomp), 1, LISTENER_FLAG);
+	} else if (strncmp(word, "socket", length) == 0) {
+		add_equal(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 0, (uint64_t)number);
 	} else if (strncmp(word, "no-namespaces", length) == 0) {
 		enter_namespace(0);
 		write_file("/proc/sys/user/max_user_namespaces", "0");

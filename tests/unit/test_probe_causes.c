@@ -94,6 +94,8 @@ static const struct example {
 	{ "", STAGE_MAP, EACCES, "security module", NULL },
 	{ "", STAGE_MAP, EPERM, "refused", NULL },
 	{ "apparmor", STAGE_LOOPBACK, EPERM, "AppArmor", "--install-apparmor" },
+	{ "filtered", STAGE_LOOPBACK, EPERM, "refuses sockets", "outside" },
+	{ "filtered", STAGE_LOOPBACK, EACCES, "refuses sockets", "outside" },
 	{ "", STAGE_LOOPBACK, EPERM, "capabilities", NULL },
 	{ "docker", STAGE_LOCK, ENOSYS, "container", "seccomp=unconfined" },
 	{ "5.10.0", STAGE_LOCK, ENOSYS, "5.12", "5.12" },
