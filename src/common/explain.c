@@ -441,6 +441,17 @@ static const struct rule *local_rule(const struct plan *plan, const char *host, 
 	return NULL;
 }
 
+/* Nothing stands between the command and the machine's network then, so nothing is kept from it: metadata services neither. */
+static bool is_shared_with(const struct plan *plan, const char *host, uint16_t port)
+{
+	struct address address;
+	struct error ignored;
+	const char *name;
+	if (plan->network.mode != NETWORK_ALL || plan->network.deny.count > 0 || port == 0)
+		return false;
+	return address_parse_any(host, &address) || host_canonical(plan->arena, host, strlen(host), &name, &ignored) == 0;
+}
+
 struct verdict plan_check_connect(const struct plan *plan, const char *host, uint16_t port)
 {
 	static const struct destinations nothing;
@@ -456,6 +467,8 @@ struct verdict plan_check_connect(const struct plan *plan, const char *host, uin
 		return verdict;
 	if (local)
 		return yes(local, "a local port that is named");
+	if (is_shared_with(plan, host, port))
+		return yes(plan->network.rule, "the policy allows all of the network");
 	verdict.is_allowed = destination_allowed(&plan->network.allow, &plan->network.deny, plan->network.mode == NETWORK_ALL,
 						 host, port, NULL, 0, &verdict.rule, &verdict.reason);
 	if (verdict.is_allowed && !verdict.rule)

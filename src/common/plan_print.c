@@ -310,10 +310,12 @@ static void print_network(struct page *page)
 	static const char *const sentences[] = {
 		[NETWORK_NONE] = "none",
 		[NETWORK_ALLOW] = "only these destinations",
-		[NETWORK_ALL] = "every destination but metadata services",
+		[NETWORK_ALL] = "every destination, a cloud's metadata services too",
 	};
+	bool is_judged = plan->network.mode == NETWORK_ALL && plan->network.deny.count > 0;
 	heading(page, "Network");
-	put_item(page, sentences[plan->network.mode], plan->network.rule);
+	put_item(page, is_judged ? "every destination but metadata services and these" : sentences[plan->network.mode],
+		 plan->network.rule);
 	print_destinations(page, "allow", &plan->network.allow);
 	print_destinations(page, "deny", &plan->network.deny);
 	for (size_t i = 0; i < plan->network.local.count; i++)

@@ -57,6 +57,17 @@ probe "addresses that are not public" addresses
 expect_equal "nothing arrived at the other end" "$before" "$(arrivals)"
 expect_equal "nothing arrived at this machine" "$seen" "$(cat "$scratch/host-arrivals")"
 
+# All of the network is all of it, and check says the same as what happens.
+printf 'version: 1\nnetwork: all\n' >"$scratch/all.yml"
+chmod 600 "$scratch/all.yml"
+for place in "11.22.33.44 80" "10.1.2.3 80" "169.254.169.254 80" "127.0.0.1 8088"; do
+	# shellcheck disable=SC2086 # two words
+	expect_output "network: all: $place is reached" 1 "$BERM" run "--policy=$scratch/all.yml" -- "$python" -c "$talk" $place
+	expect_status "network: all: check says so of $place" 0 "$BERM" check "--policy=$scratch/all.yml" connect "${place/ /:}"
+done
+run "$BERM" plan "--policy=$scratch/all.yml"
+expect_contains "network: all: plan says so" "metadata services too" "$out"
+
 probe "control: what is allowed" control
 probe "the secret" secret
 probe "names" names

@@ -172,7 +172,6 @@ static void ask_pins(void)
 static void ask_connect(const char *host, unsigned port)
 {
 	const struct plan *plan = &cases.plan;
-	bool is_metadata = strncmp(host, "169.254.", 8) == 0;
 	bool is_loopback = strcmp(host, "127.0.0.1") == 0 || strcmp(host, "[::1]") == 0;
 	bool is_allowed = plan_check_connect(plan, host, (uint16_t)port).is_allowed;
 
@@ -186,8 +185,7 @@ static void ask_connect(const char *host, unsigned port)
 			       plan_check_connect(plan, "127.0.0.1", (uint16_t)port).is_allowed &&
 			       plan_check_connect(plan, "::1", (uint16_t)port).is_allowed));
 	}
-	printf("QUERY %s %s network-outbound remote=tcp%%20%s:%u\n", is_allowed ? "allow" : "deny",
-	       is_metadata ? "weaker:metadata" : "-", host, port);
+	printf("QUERY %s - network-outbound remote=tcp%%20%s:%u\n", is_allowed ? "allow" : "deny", host, port);
 	cases.questions++;
 }
 

@@ -158,8 +158,20 @@ TEST answers_about_connections(void)
 
 	plan_fixture_make(&fixture, "", (const struct plan_layer[]){ { LAYER_USER, "network: all" }, { 0 } });
 	ASSERT(connects("example.org", 443));
-	ASSERT_FALSE(connects("169.254.169.254", 80));
+	/* Nothing is between the command and the host's network then. */
+	ASSERT(connects("169.254.169.254", 80));
+	ASSERT(connects("metadata.google.internal", 80));
+	ASSERT_FALSE(connects("example.org", 0));
+	ASSERT_FALSE(connects("no name", 80));
 	ASSERT(plan_check_connect(&fixture.plan, "example.org", 443).rule);
+	plan_fixture_free(&fixture);
+	plan_fixture_make(&fixture, "",
+			  (const struct plan_layer[]){ { LAYER_USER, "network: all" },
+						       { LAYER_USER, "network: {deny: [bad.example.org]}" },
+						       { 0 } });
+	ASSERT(connects("example.org", 443));
+	ASSERT_FALSE(connects("bad.example.org", 443));
+	ASSERT_FALSE(connects("169.254.169.254", 80));
 	plan_fixture_free(&fixture);
 
 	plan_fixture_make(&fixture, "", (const struct plan_layer[]){ { LAYER_USER, "files: {write: [.]}" }, { 0 } });
