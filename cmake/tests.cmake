@@ -18,6 +18,8 @@ function(berm_test name label)
 		ENVIRONMENT "${berm_test_environment}"
 		SKIP_RETURN_CODE ${BERM_TEST_SKIPPED}
 		TIMEOUT ${BERM_TEST_TIMEOUT_SECONDS})
+	# Those of everyday work come after all others, see tests/work/CMakeLists.txt.
+	set_property(GLOBAL APPEND PROPERTY BERM_TESTS_BEFORE_WORK ${name})
 endfunction()
 
 # berm_test_executable(name directory source...): a program that may include anything of ours.
@@ -70,6 +72,11 @@ function(berm_add_cli_tests)
 		get_filename_component(name "${script}" NAME_WE)
 		berm_test(cli-${name} cli bash "${script}")
 	endforeach()
+	# What the user makes no difference to: not run a second time as another one.
+	set_tests_properties(cli-completions PROPERTIES LABELS "cli;once")
+	# Long ones first, so that none is left to run alone at the end; in seconds on a quiet machine, roughly.
+	set_tests_properties(cli-completions cli-terminal PROPERTIES COST 15)
+	set_tests_properties(cli-differential cli-limits cli-network cli-signals PROPERTIES COST 10)
 endfunction()
 
 # One program per tests/fuzz/fuzz_*.c: a libFuzzer target with BERM_FUZZ, otherwise a replay of its seeds.
@@ -103,9 +110,9 @@ if(NOT BERM_FUZZ)
 	endif()
 	add_subdirectory(tests/refuse)
 	add_subdirectory(tests/package)
+	add_subdirectory(tests/bench)
+	add_subdirectory(tests/macos)
 	if(EXISTS "${PROJECT_SOURCE_DIR}/tests/work/CMakeLists.txt")
 		add_subdirectory(tests/work)
 	endif()
-	add_subdirectory(tests/bench)
-	add_subdirectory(tests/macos)
 endif()

@@ -47,7 +47,7 @@ shows() {
 
 # soon COMMAND...: true within some seconds; asking tmux takes its time too.
 soon() {
-	local end=$((SECONDS + 20))
+	local end=$((SECONDS + patience))
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
 		sleep 0.05
@@ -59,6 +59,45 @@ sees() {
 	soon shows "$1" && return
 	echo "never saw: $1; but: $(screen | grep -v '^$' | tail -n 6 | tr '\n' '|')"
 	exit 1
+}
+
+# until_shows PATTERN COMMAND...: does it again and again until it shows that: what has just been started may drop what was typed before it was
+# ready, and what has just been resized may not know it yet.
+until_shows() {
+	local pattern=$1 i end=$((SECONDS + patience))
+	shift
+	while [ "$SECONDS" -lt "$end" ]; do
+		"$@"
+		for ((i = 0; i < 10; i++)); do
+			! shows "$pattern" || return 0
+			sleep 0.1
+		done
+	done
+	sees "$pattern"
+}
+
+# prompts: the last line is a shell's prompt.
+prompts() {
+	screen | grep -v '^$' | tail -n 1 | grep -qE '[>$#] *$'
+}
+
+# Where a command waits until the scenario lets it go on: `read x <$gate`, which starts no program. (A shell that is just starting one cannot be
+# stopped.)
+make_gate() {
+	gate=$PWD/gate
+	mkfifo "$gate" && exec 9<>"$gate"
+}
+
+is_suspended() {
+	local pid
+	for pid in $(with_word "$gate"); do
+		[ "$(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null)" != T ] || return 0
+	done
+	return 1
+}
+
+vim_says_size() {
+	keys ":echo '<'.&columns.'x'.&lines.'>'" Enter
 }
 
 has_format() {
@@ -94,7 +133,7 @@ edit() {
 	sees '^one'
 	keys i 'héllo ' Escape
 	tm resize-window -t "$window" -x 91 -y 26
-	sleep 0.3
+	until_shows '<91x26>' vim_says_size
 	keys ":put =&columns.'x'.&lines" Enter
 	sees '^91x26'
 	keys C-z
@@ -106,7 +145,7 @@ edit() {
 	line fg
 	is '#{alternate_on}' 1
 	sees '^héllo one'
-	sleep 0.3
+	until_shows '<83x22>' vim_says_size
 	keys ":put =&columns.'x'.&lines" Enter
 	sees '^83x22'
 	keys ':wq' Enter
@@ -128,10 +167,10 @@ vim_in_a_shell() {
 vim_under_script() {
 	open_shell
 	line 'script -qec "bash --norc --noprofile" typescript'
-	sleep 0.4
+	is '#{pane_current_command}' script
 	edit
 	line 'exit 7'
-	sleep 0.3
+	is '#{pane_current_command}' bash # what is typed for somebody who is leaving is lost
 	line 'echo "script $?"'
 	sees 'script [0-9]'
 	screen | grep -o '^script [0-9]*'
@@ -197,6 +236,7 @@ monitor() {
 	tm resize-window -t "$window" -x 70 -y 15
 	sleep 0.4
 	keys q
+	is '#{pane_current_command}' bash # it drops what was typed when it leaves
 	line 'echo "ended $?"'
 	sees 'ended 0' && echo watched
 	is_cooked && echo cooked
@@ -226,7 +266,8 @@ paste() {
 	open_shell
 	tm set-buffer -b "$window" $'echo "pas""ted one"\necho "pas""ted two"'
 	line "${wrap}bash --norc --noprofile"
-	sleep 0.6
+	until_shows '^listening' line 'echo "liste""ning"'
+	soon prompts
 	tm paste-buffer -p -b "$window" -t "$window"
 	sleep 0.3
 	shows '^pasted' && echo "executed at once"
@@ -234,8 +275,8 @@ paste() {
 	sees '^pasted one' && sees '^pasted two' && echo pasted
 	keys C-d
 	sleep 0.3
-	line "${wrap}sh -c 'printf \"\\033[?2004h\"; stty -echo; cat -v'"
-	sleep 0.5
+	line "${wrap}sh -c 'printf \"\\033[?2004h\"; stty -echo; printf \"rea\"; echo dy; cat -v'"
+	sees '^ready'
 	tm paste-buffer -p -b "$window" -t "$window"
 	keys Enter C-d
 	sees '\^\[\[200~echo' && sees '\^\[\[201~' && echo marked
@@ -243,8 +284,8 @@ paste() {
 
 unicode() {
 	open_shell
-	line "${wrap}cat"
-	sleep 0.4
+	line "${wrap}sh -c 'printf \"rea\"; echo dy; exec cat'"
+	sees '^ready'
 	line 'ünïcödé 漢字 🙂 e´'
 	sees '^ünïcödé 漢字 🙂 e´' && screen | grep -c 'ünïcödé 漢字 🙂 e´'
 	keys C-u
@@ -288,9 +329,9 @@ kill_job() {
 groups() {
 	open_shell
 	line "${wrap}bash --norc --noprofile"
-	sleep 0.6
-	line 'cat & sleep 0.3; jobs'
-	sees 'Stopped.*cat'
+	until_shows '^listening' line 'echo "liste""ning"'
+	line 'cat &'
+	until_shows 'Stopped.*cat' line jobs
 	line '(sleep 0.3; echo "from be""hind") & sleep 30'
 	sees '^from behind'
 	keys C-c
@@ -307,18 +348,21 @@ profile() {
 	local name=$1
 	shift
 	tm new-session -d -x 100 -y 30 -s "$window" -c "$PWD" "exec ${wrap}$*"
-	sleep 0.8
-	line 'echo "be""gin"'
-	sees '^begin'
+	until_shows '^begin' line 'echo "be""gin"'
+	make_gate
 	line 'sh -c "echo rea\"\"dy; exec sleep 30"'
 	sees '^ready'
 	sleep 0.2
 	keys C-c
-	line 'sh -c "echo se\"\"cond; sleep 1; echo fini\"\"shed"'
+	line "sh -c 'printf se; echo cond; read x <$gate; printf fini; echo shed'"
 	sees '^second'
-	sleep 0.15
 	keys C-z
-	sleep 1.3
+	if ! soon is_suspended; then
+		echo "never suspended"
+		exit 1
+	fi
+	echo >&9
+	sleep 0.6
 	shows '^finished' && echo "not suspended"
 	line fg
 	sees '^finished' && echo jobs

@@ -158,7 +158,7 @@ static void stop(void)
 static int dial(uint16_t port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) }, .sin_port = htons(port) };
-	struct timeval limit = { .tv_sec = 5 };
+	struct timeval limit = { .tv_sec = 30 };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
@@ -259,6 +259,9 @@ TEST resolves_judges_and_connects(void)
 	PASS();
 }
 
+/* For what takes less than a second on a quiet machine, and without the limit has no end. */
+enum { LATE_MS = 20000 };
+
 TEST gives_up_on_the_slow(void)
 {
 	int64_t begin;
@@ -273,26 +276,26 @@ TEST gives_up_on_the_slow(void)
 	/* A head that never ends, byte after byte. */
 	begin = clock_ms();
 	fd = dial(world.port);
-	for (int i = 0; i < 20 && clock_ms() - begin < 2000; i++) {
+	for (int i = 0; i < 400 && clock_ms() - begin < LATE_MS; i++) {
 		if (send(fd, "GET http://a" + i % 12, 1, MSG_NOSIGNAL) < 0)
 			break;
 		usleep(50000);
 	}
 	reply = hear(fd);
 	ASSERTm(reply, strstr(reply, "HTTP/1.1 408") == reply || reply[0] == '\0');
-	ASSERT(clock_ms() - begin < 1800);
+	ASSERT(clock_ms() - begin < LATE_MS);
 	close(fd);
 	/* Nothing at all. */
 	begin = clock_ms();
 	fd = dial(world.port);
 	ASSERT_STR_EQ("", hear(fd));
-	ASSERT(clock_ms() - begin < 1500);
+	ASSERT(clock_ms() - begin < LATE_MS);
 	close(fd);
 	/* A name server that is silent. */
 	begin = clock_ms();
 	reply = exchange(tunnel("h.test", 443));
 	ASSERTm(reply, strstr(reply, "HTTP/1.1 50") == reply);
-	ASSERT(clock_ms() - begin < 1500);
+	ASSERT(clock_ms() - begin < LATE_MS);
 	/* A server whose queue is full: connecting hangs. */
 	for (int i = 0; i < 3; i++) {
 		held[i] = socket_new(false, SOCK_STREAM);
@@ -301,13 +304,13 @@ TEST gives_up_on_the_slow(void)
 	begin = clock_ms();
 	reply = exchange(tunnel("127.0.0.1", port_of(full)));
 	ASSERTm(reply, strstr(reply, "HTTP/1.1 504") == reply);
-	ASSERT(clock_ms() - begin < 2000);
+	ASSERT(clock_ms() - begin < LATE_MS);
 	/* A tunnel in which nothing moves. */
 	begin = clock_ms();
 	fd = dial(world.port);
 	say(fd, tunnel("127.0.0.1", port_of(server)));
 	ASSERT_STR_EQ("HTTP/1.1 200 Connection established\r\n\r\n", hear(fd));
-	ASSERT(clock_ms() - begin >= 500 && clock_ms() - begin < 2500);
+	ASSERT(clock_ms() - begin >= 500 && clock_ms() - begin < LATE_MS);
 	close(fd);
 	stop();
 	for (int i = 0; i < 3; i++)
@@ -324,18 +327,18 @@ TEST turns_the_many_away(void)
 	const char *reply;
 
 	prepare();
-	world.settings.limits.head_ms = 5000;
+	world.settings.limits.head_ms = 60000;
 	start();
 	for (int i = 0; i < 8; i++)
 		held[i] = dial(world.port);
-	usleep(100000);
 	begin = clock_ms();
-	reply = exchange(tunnel("h.test", 443));
+	reply = exchange(tunnel("h.test", 443)); /* they were there before */
 	ASSERTm(reply, strstr(reply, "HTTP/1.1 503") == reply);
-	ASSERT(clock_ms() - begin < 1000);
+	ASSERT(clock_ms() - begin < LATE_MS);
 	close(held[0]);
-	usleep(100000);
-	reply = exchange(tunnel("h.test", 443));
+	do
+		reply = exchange(tunnel("h.test", 443));
+	while (strstr(reply, "HTTP/1.1 403") != reply && clock_ms() - begin < LATE_MS);
 	ASSERTm(reply, strstr(reply, "HTTP/1.1 403") == reply);
 	for (int i = 1; i < 8; i++)
 		close(held[i]);

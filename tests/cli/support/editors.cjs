@@ -13,7 +13,7 @@ const system = os.platform() === "darwin" ? "osx" : "linux";
 const automation = settings[`terminal.integrated.automationProfile.${system}`];
 const profile = settings[`terminal.integrated.profiles.${system}`][settings[`terminal.integrated.defaultProfile.${system}`]];
 const chat = settings[`chat.tools.terminal.terminalProfile.${system}`];
-const LIMIT = 20000;
+const LIMIT = 60000; // only a failure takes that long
 const BARE = "/bin/bash";
 
 function pause(milliseconds) {
@@ -107,8 +107,8 @@ process.stdin.on("data", (data) => {
 	}
 });
 `;
+fs.writeFileSync("server.cjs", SERVER);
 scenarios.server = async (path) => {
-	fs.writeFileSync("server.cjs", SERVER);
 	const server = spawn(path, [...(automation.args || []), "-c", "node server.cjs"], { stdio: ["pipe", "pipe", "inherit"],
 		env: { ...process.env, BERM: "" } });
 	const answers = [];
@@ -173,8 +173,8 @@ scenarios.screen = async (path) => {
 	terminal.process.write("printf '\\033[?1049h\\033[2J\\033[3;4Hfull ü漢🙂\\033[?1049l'; echo ba\"\"ck\r");
 	await terminal.sees(/\x1b\[\?1049h\x1b\[2J\x1b\[3;4Hfull ü漢🙂\x1b\[\?1049l/);
 	await terminal.sees(/back/);
-	terminal.process.write("sleep 30\r");
-	await pause(400);
+	terminal.process.write("sh -c 'echo rea\"\"dy; exec sleep 300'\r");
+	await terminal.sees(/ready/);
 	terminal.process.write("\x03");
 	await terminal.sees(/PROMPT> /);
 	terminal.process.write("exit 5\r");

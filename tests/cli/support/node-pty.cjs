@@ -3,10 +3,11 @@
 "use strict";
 const crypto = require("crypto");
 const fs = require("fs");
+const { execFileSync } = require("child_process");
 const [, , modulePath, only] = process.argv;
 const pty = require(modulePath);
 const BERM = process.env.BERM;
-const LIMIT = 30000;
+const LIMIT = 60000; // only a failure takes that long
 const AT_ONCE = 4;
 
 class Terminal {
@@ -40,6 +41,15 @@ class Terminal {
 			await pause(20);
 		}
 	}
+	// Types a line again and again until it shows this: a program that has just been started may drop what was typed before it was ready.
+	async until(line, pattern) {
+		for (const end = Date.now() + LIMIT; Date.now() < end && !pattern.test(this.text);) {
+			this.process.write(line);
+			for (const soon = Date.now() + 1000; Date.now() < soon && !pattern.test(this.text);)
+				await pause(20);
+		}
+		return this.sees(pattern);
+	}
 	async press(keys) {
 		await pause(150);
 		this.process.write(keys);
@@ -55,6 +65,19 @@ class Terminal {
 function pause(milliseconds) {
 	return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
+
+// Where a command waits until the test lets it go on: `read x <PATH`, which starts no program.
+class Gate {
+	constructor() {
+		this.path = `gate-${process.pid}-${Gate.count++}`;
+		execFileSync("mkfifo", [this.path]);
+		this.end = fs.openSync(this.path, "r+");
+	}
+	open() {
+		fs.writeSync(this.end, "\n");
+	}
+}
+Gate.count = 0;
 
 function countWith(word) {
 	return fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter((name) => {
@@ -103,7 +126,7 @@ scenarios.statuses = {
 scenarios.size = {
 	wanted: ["31 97", "33 101", 0],
 	async play(isInside) {
-		const terminal = new Terminal(isInside, ["bash", "-c", "trap 'stty size' WINCH; stty size; for i in $(seq 100); do read -t 0.1 x && break; done"],
+		const terminal = new Terminal(isInside, ["bash", "-c", "trap 'stty size' WINCH; stty size; for i in $(seq 1000); do read -t 0.1 x && break; done"],
 			{ cols: 97, rows: 31 });
 		const before = (await terminal.sees(/\d+ \d+/))[0];
 		terminal.process.resize(101, 33);
@@ -143,11 +166,13 @@ scenarios.suspend = {
 		// Suspended by a shell inside, which berm is no part of.
 		const terminal = new Terminal(isInside, ["bash", "--norc", "--noprofile", "-i"]);
 		await terminal.sees(/[>$#] /); // PS1 is not passed
-		terminal.process.write("sh -c 'echo rea\"\"dy; sleep 0.6; echo fini\"\"shed'\r");
+		const gate = new Gate();
+		terminal.process.write(`sh -c 'echo rea""dy; read x <${gate.path}; echo fini""shed'\r`);
 		await terminal.sees(/ready/);
 		await terminal.press("\x1a");
 		await terminal.sees(/Stopped/);
-		await pause(800);
+		gate.open();
+		await pause(600);
 		const isQuiet = !terminal.text.includes("finished");
 		terminal.process.write("fg\r");
 		const word = (await terminal.sees(/finished/))[0];
@@ -164,6 +189,7 @@ scenarios.editor = {
 		await terminal.sees(/\x1b\[\?1049h/); // the alternate screen
 		await terminal.press("ityped\x1b");
 		terminal.process.resize(70, 20);
+		await terminal.until(":echo '<'.&columns.'x'.&lines.'>'\r", /<70x20>/);
 		await terminal.press(":put =&columns.'x'.&lines\r");
 		const size = (await terminal.sees(/70x20/))[0];
 		await terminal.press(":wq\r");
@@ -185,7 +211,7 @@ scenarios.closed = {
 			throw new Error("the command is not there");
 		terminal.process.kill();
 		await terminal.end();
-		for (let i = 0; i < 100 && countWith(word) > 0; i++)
+		for (let i = 0; i < 1200 && countWith(word) > 0; i++)
 			await pause(50);
 		return countWith(word);
 	},
@@ -195,10 +221,10 @@ for (const [name, ...words] of [["bash", "--norc", "--noprofile", "-i"], ["dash"
 		wanted: ["here", 9],
 		async play(isInside) {
 			const terminal = new Terminal(isInside, [name, ...words]);
-			await pause(700);
-			terminal.process.write("sleep 30\r");
-			await pause(500);
-			terminal.process.write("\x03");
+			await terminal.until("echo liste\"\"ning\r", /listening/);
+			terminal.process.write("sh -c 'echo rea\"\"dy; exec sleep 300'\r");
+			await terminal.sees(/ready/);
+			await terminal.press("\x03");
 			await pause(200);
 			terminal.process.write("echo he\"\"re\r");
 			const word = (await terminal.sees(/here/))[0];

@@ -10,7 +10,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from terminal import BERM, Terminal  # noqa: E402
+from terminal import BERM, LIMIT, Terminal  # noqa: E402
 
 MARK = r"\(berm\) "
 
@@ -59,7 +59,11 @@ def jobs(shell):
         terminal.expect(MARK)
         ask(terminal, "jobs", "Stopped|[Ss]uspended|stopped")
         terminal.expect(MARK)
+        front = os.tcgetpgrp(terminal.master)
         terminal.type("fg\n")
+        end = time.monotonic() + LIMIT
+        while os.tcgetpgrp(terminal.master) == front and time.monotonic() < end:
+            terminal.read(0.02)
         terminal.press("line\n")
         terminal.expect("got-line")
         terminal.expect(MARK)

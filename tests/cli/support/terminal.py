@@ -21,7 +21,7 @@ BERM = os.environ["BERM"]
 BARE = ""
 INSIDE = f"'{BERM}' run -- "
 WORKERS = 4
-LIMIT = 8.0  # seconds for anything to show up
+LIMIT = 60.0  # seconds for anything to show up: only a failure takes that long
 
 
 class Terminal:
@@ -52,6 +52,30 @@ class Terminal:
 
     def line(self, text):
         self.type(text + "\n")
+
+    def until(self, text, pattern):
+        """Types a line again and again until it shows this."""
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            self.line(text)
+            soon = time.monotonic() + 1
+            while time.monotonic() < soon and not re.search(pattern, self.text) and self.read(0.1) is not None:
+                pass
+            if re.search(pattern, self.text):
+                break
+        return self.expect(pattern)
+
+    def listens(self):
+        """A shell that has just been started may drop what was typed before it was ready."""
+        self.until("echo liste''ning", "listening")
+
+    def comes_to_front(self):
+        """The first program of this terminal has it for itself again."""
+        end = time.monotonic() + LIMIT
+        while os.tcgetpgrp(self.master) != self.pid:
+            if time.monotonic() > end:
+                raise AssertionError("the terminal is not given back")
+            self.read(0.02)
 
     def value(self, expression):
         self.line(f"echo value=[{expression}]")
@@ -125,6 +149,27 @@ def script_file(name, wrap, text):
     return path
 
 
+class Gate:
+    """Where a command waits until the test lets it go on: `read x <PATH`, which starts no program. (A shell that is just starting one cannot
+    be stopped.)"""
+
+    def __init__(self):
+        self.path = f"gate-{os.getpid()}-{time.monotonic_ns()}"
+        os.mkfifo(self.path)
+        self.end = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+
+    def open(self):
+        os.write(self.end, b"\n")
+
+    def is_suspended(self):
+        """Waits until the command at the gate is stopped."""
+        end = time.monotonic() + LIMIT
+        while not any(state(pid) == "T" and command_line(pid).startswith(b"sh\0-c\0") for pid in with_word(self.path)):
+            if time.monotonic() > end:
+                raise AssertionError("the command is not stopped")
+            time.sleep(0.02)
+
+
 @contextlib.contextmanager
 def playing(terminal):
     try:
@@ -133,12 +178,16 @@ def playing(terminal):
         terminal.close()
 
 
-def is_alive(pid):
+def state(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+            return file.read().rsplit(")", 1)[1].split()[0]
     except OSError:
-        return False
+        return "X"
+
+
+def is_alive(pid):
+    return state(pid) not in "ZX"
 
 
 def children(pid):
@@ -147,8 +196,11 @@ def children(pid):
 
 
 def command_line(pid):
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        return file.read()
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def with_word(word):
@@ -185,7 +237,7 @@ def keys(wrap):
 
 def script(wrap):
     """Ctrl-C ends a script, not just the command that it waits for."""
-    path = script_file("loop", wrap, f"echo ready\nfor i in 1 2 3; do {wrap}sleep 0.8; done\necho over\n")
+    path = script_file("loop", wrap, f"echo ready\nfor i in 1 2 3; do {wrap}sleep 40; done\necho over\n")
     with playing(Shell()) as shell:
         seen = []
         for interpreter in "bash", "sh":
@@ -199,7 +251,7 @@ def script(wrap):
 def caught_once(wrap):
     """A handler of SIGINT runs once for one key."""
     with playing(Shell()) as shell:
-        shell.line(f"{wrap}bash -c 'trap \"echo got\" INT; echo ready; read -t 0.4; read -t 0.4; exit 5'")
+        shell.line(f"{wrap}bash -c 'trap \"echo got; n=1\" INT; n=0; echo ready; while [ $n = 0 ]; do read -t 0.1; done; read -t 0.4; exit 5'")
         shell.expect("ready")
         shell.press("\x03")
         seen = shell.expect("(?s)(.*)PROMPT> ").group(1)
@@ -209,12 +261,14 @@ def caught_once(wrap):
 def suspend(wrap):
     """Ctrl-Z, fg, and the command goes on."""
     with playing(Shell()) as shell:
-        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.6; echo finished; exit 6'")
+        gate = Gate()
+        shell.line(f"{wrap}sh -c 'echo ready; read x <{gate.path}; echo finished; exit 6'")
         shell.expect("ready")
         shell.press("\x1a")
         shell.expect("Stopped")
         stopped = shell.value("$?")
-        time.sleep(0.8)
+        gate.open()
+        shell.read(0.6)
         is_quiet = "finished" not in shell.text
         shell.line("fg")
         shell.expect("finished")
@@ -224,9 +278,12 @@ def suspend(wrap):
 def suspend_ignored(wrap):
     """A command that ignores SIGTSTP is not stopped."""
     with playing(Shell()) as shell:
-        shell.line(f"{wrap}sh -c 'trap \"\" TSTP; echo ready; sleep 0.5; echo finished'")
+        gate = Gate()
+        shell.line(f"{wrap}sh -c 'trap \"\" TSTP; echo ready; read x <{gate.path}; echo finished'")
         shell.expect("ready")
         shell.press("\x1a")
+        time.sleep(0.2)
+        gate.open()
         shell.expect("finished")
         return shell.value("$?"), "Stopped" in shell.text
 
@@ -244,13 +301,19 @@ def suspend_itself(wrap):
 def background(wrap):
     """Ctrl-Z, bg: whoever is in front keeps the terminal when the job ends."""
     with playing(Shell()) as shell:
-        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.5; exit 3'")
+        gate = Gate()
+        shell.line(f"{wrap}sh -c 'echo ready; read x <{gate.path}; exit 3'")
         shell.expect("ready")
+        job = children(shell.pid)
         shell.press("\x1a")
         shell.expect("Stopped")
         shell.line("bg")
-        shell.line("sh -c 'sleep 1.2; echo ask; read x; echo \"read <$x>\"'")
+        shell.line("sh -c 'echo ask; read x; echo \"read <$x>\"'")
         shell.expect("ask")
+        gate.open()
+        end = time.monotonic() + LIMIT
+        while any(map(is_alive, job)) and time.monotonic() < end:
+            time.sleep(0.02)
         shell.line("words")
         shell.expect("read <words>")
         shell.line("echo")
@@ -261,9 +324,7 @@ def background_read(wrap):
     """A job in the background that reads the terminal is stopped until it comes to the front."""
     with playing(Shell()) as shell:
         shell.line(f"{wrap}sh -c 'read x; echo \"read <$x>\"' &")
-        time.sleep(0.5)
-        shell.line("jobs")
-        shell.expect("Stopped")
+        shell.until("jobs", "Stopped")
         shell.line("fg")
         time.sleep(0.2)
         shell.line("words")
@@ -292,8 +353,8 @@ def modes(wrap):
 
 def group(wrap):
     """A job that has the terminal is killed together with its shell: the caller gets the terminal back."""
-    job = "import os, signal; p = os.fork()\nif p == 0:\n os.setpgid(0, 0); signal.signal(signal.SIGTTOU, signal.SIG_IGN); os.tcsetpgrp(0, os.getpid()); print(\"took\", flush=True); signal.pause()"
-    job += "\nimport time; time.sleep(0.3); os.kill(p, 9); os.kill(os.getpid(), 9)"
+    job = "import os, signal; r, w = os.pipe(); p = os.fork()\nif p == 0:\n os.setpgid(0, 0); signal.signal(signal.SIGTTOU, signal.SIG_IGN); os.tcsetpgrp(0, os.getpid()); print(\"took\", flush=True); os.write(w, b\"x\"); signal.pause()"
+    job += "\nos.read(r, 1); os.kill(p, 9); os.kill(os.getpid(), 9)"
     script = f"{wrap}/usr/bin/python3 -c '{job}'; python3 -c 'import os; print(\"front=%d\" % (os.tcgetpgrp(0) == os.getpgrp()))'"
     with playing(Terminal("sh", "-c", script)) as terminal:
         terminal.expect("took")
@@ -316,10 +377,12 @@ def shell_inside(wrap):
         shell.line(f"{wrap}bash --norc --noprofile --noediting -i")
         shell.line("PS1='INNER> '")
         shell.expect("INNER> ")
-        shell.line("sh -c 'echo ready; sleep 0.5; echo finished'")
+        gate = Gate()
+        shell.line(f"sh -c 'echo ready; read x <{gate.path}; echo finished'")
         shell.expect("ready")
         shell.press("\x1a")
         shell.expect("Stopped")
+        gate.open()
         shell.line("fg")
         shell.expect("finished")
         shell.line("sh -c 'echo ready; exec sleep 30'")
@@ -368,10 +431,13 @@ def status_of(shell, name):
 
 def play_jobs(shell, name, wrap):
     """A command that is suspended, continued, and one that is interrupted."""
-    shell.line(f"{wrap}sh -c 'echo rea''dy; sleep 0.5; echo finished; exit 6'")
+    gate = Gate()
+    shell.line(f"{wrap}sh -c 'echo rea''dy; read x <{gate.path}; echo finis''hed; exit 6'")
     shell.expect("ready")
     shell.press("\x1a")
-    time.sleep(0.8)
+    gate.is_suspended()
+    gate.open()
+    shell.read(0.6)
     is_quiet = "finished" not in shell.text
     shell.line("fg")
     shell.expect("finished")
@@ -386,16 +452,17 @@ def inner(name, wrap):
     """This shell in the sandbox, with jobs of its own; it can be left, and the one outside goes on."""
     with playing(Shell()) as shell:
         shell.line(f"{wrap}{SHELLS[name]}")
-        time.sleep(0.5)
+        shell.listens()
         seen = play_jobs(shell, name, "")
         shell.line("exit 9")
-        time.sleep(0.3)
+        shell.comes_to_front()
         return seen + [shell.value("$?")]
 
 
 def outer(name, wrap):
     """This shell starts the sandbox as a job."""
     with playing(Terminal(*SHELLS[name].split())) as shell:
+        shell.listens()
         shell.line("stty -echo; echo beg''in")
         shell.expect("begin")
         return play_jobs(shell, name, wrap)
@@ -423,14 +490,16 @@ def suspend_shell(wrap):
 def front_again(wrap):
     """bg, then fg while it runs: then it may read the terminal, and keys reach it."""
     with playing(Shell()) as shell:
-        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.8; read x; echo \"read <$x>\"; exec sleep 30'")
+        gate = Gate()
+        shell.line(f"{wrap}sh -c 'echo ready; read x <{gate.path}; read x; echo \"read <$x>\"; exec sleep 30'")
         shell.expect("ready")
         shell.press("\x1a")
         shell.expect("Stopped")
         shell.line("bg")
         time.sleep(0.2)
         shell.line("fg")
-        time.sleep(1.0)
+        time.sleep(0.2)
+        gate.open()
         shell.line("words")
         shell.expect("read <words>")
         shell.press("\x03")
@@ -439,9 +508,12 @@ def front_again(wrap):
 
 def alone(wrap):
     """On a terminal without a shell that could continue it, Ctrl-Z stops nothing."""
-    with playing(Terminal("sh", "-c", f"exec {wrap}sh -c 'echo ready; sleep 0.4; echo finished; exit 5'")) as terminal:
+    gate = Gate()
+    with playing(Terminal("sh", "-c", f"exec {wrap}sh -c 'echo ready; read x <{gate.path}; echo finished; exit 5'")) as terminal:
         terminal.expect("ready")
         terminal.press("\x1a")
+        time.sleep(0.2)
+        gate.open()
         terminal.expect("finished")
         return terminal.wait()
 
@@ -449,7 +521,8 @@ def alone(wrap):
 def pipeline(wrap):
     """The other commands of a pipeline keep the terminal: a pager reads its keys there; and the job stops and goes on as a whole."""
     with playing(Shell()) as shell:
-        shell.line(f"{wrap}sh -c 'echo ready; sleep 0.5; echo last' | sh -c 'read x; echo \"$x\"; read y </dev/tty; echo \"key <$y>\"; cat'")
+        gate = Gate()
+        shell.line(f"{wrap}sh -c 'echo ready; read x <{gate.path}; echo last' | sh -c 'read x; echo \"$x\"; read y </dev/tty; echo \"key <$y>\"; cat'")
         shell.expect("ready")
         shell.press("\x1a")
         shell.expect("Stopped")
@@ -457,6 +530,7 @@ def pipeline(wrap):
         time.sleep(0.2)
         shell.line("words")
         shell.expect("key <words>")
+        gate.open()
         shell.expect("last")
         return shell.value("$?")
 
@@ -475,13 +549,14 @@ def front_of_pipeline(wrap):
 
 def suspend_script(wrap):
     """A script that waits for the sandbox stops with it."""
-    path = script_file("wait", wrap, f"echo ready\n{wrap}sh -c 'sleep 1; exit 3'\necho \"then $?\"\n")
+    gate = Gate()
+    path = script_file("wait", wrap, f"{wrap}sh -c 'echo ready; read x <{gate.path}; exit 3'\necho \"then $?\"\n")
     with playing(Shell()) as shell:
         shell.line(f"sh {path}")
-        shell.expect("ready")
-        time.sleep(0.3)  # a shell that is stopped before it has started its command may end with 2, bare too
+        shell.expect("ready")  # a shell that is stopped before it has started its command may end with 2, bare too
         shell.press("\x1a")
         shell.expect("Stopped")
+        gate.open()
         shell.line("fg")
         return shell.expect(r"then (\d+)").group(1), shell.value("$?")
 
@@ -579,7 +654,7 @@ def early():
     """Ctrl-C at any moment of the launch is not lost."""
     seen = set()
     for step in range(40):
-        with playing(Terminal(BERM, "run", "--", "sleep", "4")) as terminal:
+        with playing(Terminal(BERM, "run", "--", "sleep", "40")) as terminal:
             with contextlib.suppress(OSError):
                 while os.readlink(f"/proc/{terminal.pid}/exe") != os.path.realpath(BERM):
                     pass
