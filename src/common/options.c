@@ -176,6 +176,14 @@ static int take_env(struct arena *arena, struct options *options, const char *va
 	return 0;
 }
 
+static int hint_guarantees(struct arena *arena, struct error *err)
+{
+	const char *names = guarantee_table[0].name;
+	for (size_t i = 1; i < GUARANTEE_COUNT; i++)
+		names = arena_printf(arena, "%s, %s", names, guarantee_table[i].name);
+	return error_hint(err, "one of: %s", names);
+}
+
 static int take_weaker(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	enum guarantee guarantee;
@@ -187,7 +195,7 @@ static int take_weaker(struct arena *arena, struct options *options, const char 
 			if (text_nearest(value, &name, 1))
 				return error_hint(err, "did you mean `%s`?", name);
 		}
-		return -1;
+		return hint_guarantees(arena, err);
 	}
 	*arena_push(arena, &options->command_line.accept_weaker) =
 		command_line_rule(arena, "accept_weaker", value, strlen(value));

@@ -219,7 +219,7 @@ static struct limit_state describe(enum limit limit, enum limit_hold hold, bool 
 					     limit == LIMIT_OPEN_FILES ? "for each process"
 					     : limit == LIMIT_FILE_SIZE
 						     ? "for each file; output to a pipe or terminal is not counted"
-						     : NULL };
+						     : "more cannot be started; the command is told (EAGAIN), berm is not" };
 	case HOLD_PID_MAX:
 		return (struct limit_state){ "pid_max of the pid namespace", true,
 					     "up to 300 fewer once the numbers have gone round" };

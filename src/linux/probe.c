@@ -48,7 +48,7 @@ static void judge_network(const struct plan *plan, struct guarantee_state *state
 	}
 	if (plan->network.deny.count > 0 && plan->network.mode == NETWORK_ALL)
 		set(state, LEVEL_MISSING, NULL, "network.deny cannot be enforced with `network: all` yet",
-		    "use `network: none`");
+		    "name what may be reached in `network: {allow: [...]}`, with the same deny; or `network: none`");
 	if (plan->network.publish.count > 0 && plan->network.mode == NETWORK_ALL)
 		set(state, LEVEL_MISSING, NULL,
 		    "network.publish means nothing with `network: all`: ports inside are the host's", "leave it out");

@@ -297,7 +297,7 @@ static const struct fix_row {
 	{ FIX_CONTAINER_PROC, NULL, "have nothing mounted over parts of /proc" },
 	{ FIX_OUTSIDE, NULL, "start berm outside of the sandbox around it, or let that one allow this" },
 	{ FIX_GVISOR, NULL, "run the container with another runtime (docker run --runtime=runc ...)" },
-	{ FIX_WSL, NULL, "wsl --update, or `network: none` and `network: all`, which need no listener" },
+	{ FIX_WSL, NULL, "wsl --update; only the tier landlock needs a listener" },
 	{ FIX_LSM, "debian",
 	  "in /etc/default/grub put landlock first in lsm= of GRUB_CMDLINE_LINUX (the others are in "
 	  "/sys/kernel/security/lsm), then sudo update-grub and reboot" },

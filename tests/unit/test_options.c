@@ -101,7 +101,7 @@ TEST refuses_with_the_nearest_name(void)
 		{ COMMAND_RUN, { "--env=A*=x" }, "not a variable name", "" }, /* a pattern cannot be set */
 		{ COMMAND_RUN, { "--env=A-B" }, "not a variable name", "" },
 		{ COMMAND_RUN, { "--accept-weaker=secret" }, "no such guarantee", "`secrets`" },
-		{ COMMAND_RUN, { "--accept-weaker=all" }, "no such guarantee", "" },
+		{ COMMAND_RUN, { "--accept-weaker=all" }, "no such guarantee", "writes, secrets" },
 		{ COMMAND_RUN, { "--pass-fd=1" }, "always passed", "" },
 		{ COMMAND_RUN, { "--pass-fd=-1" }, "not a file descriptor", "" },
 		{ COMMAND_RUN, { "--pass-fd=3x" }, "not a file descriptor", "" },
