@@ -12,10 +12,10 @@ export XDG_STATE_HOME=$scratch/state
 mkdir "$scratch/project"
 cd "$scratch/project"
 
-"$BERM" run -- sleep 5 &
+"$BERM" run -- sleep 300 &
 launcher=$!
 init=
-for _ in $(seq 250); do
+for _ in $(seq 3000); do
 	init=$(cat "/proc/$launcher/task/$launcher/children" 2>/dev/null || true)
 	init=${init%% *}
 	if [ -n "$init" ] && [ -n "$(cat "/proc/$init/task/$init/children" 2>/dev/null)" ]; then

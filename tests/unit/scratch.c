@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHILD_SECONDS = 10 };
+enum { CHILD_SECONDS = 60 };
 
 static char directory[64];
 static pid_t owner;

@@ -59,7 +59,7 @@ static int in_child(bool has_filter, int (*work)(const void *), const void *argu
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
-		alarm(20);
+		alarm(120);
 		if (has_filter)
 			load_filter(&options, false, NULL);
 		_exit(work(argument));
@@ -350,7 +350,7 @@ static int live_under_a_listener(int channel)
 	struct sock_fprog program = { 1, &allow };
 	int listener, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
 
-	alarm(20);
+	alarm(120);
 	close(STDIN_FILENO); /* the listener must not become the command's standard input */
 	load_filter(&options, true, &listener);
 	if (listener <= STDERR_FILENO || send_descriptor(channel, listener) < 0)

@@ -327,7 +327,7 @@ static int in_child(int (*work)(void), bool is_restricted, int at_abi)
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
-		alarm(20);
+		alarm(120);
 		if (is_restricted && apply(at_abi, NETWORK_NONE) < 0)
 			_exit(125);
 		_exit(work());

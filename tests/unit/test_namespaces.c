@@ -78,7 +78,7 @@ static int enter(void *data)
 		_exit(check_inside(options, outer, uid, gid));
 	if (pid < 0)
 		return 77;
-	EXPECT(poll(&ended, 1, 5000) == 1);
+	EXPECT(poll(&ended, 1, 60000) == 1);
 	EXPECT(fcntl(ended.fd, F_GETFD) & FD_CLOEXEC);
 	EXPECT(waitpid(pid, &status, 0) == pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -64,19 +64,24 @@ async function open(path, size) {
 
 const scenarios = {};
 
+// node-pty may report the end before it has read everything: every command waits until its last word was seen.
+
 // A task: the automation profile's path, its arguments, -c and the command line, on a terminal.
 scenarios.task = async (path) => {
-	const terminal = new Terminal(path, [...(automation.args || []), "-c", "printf '<%s|%s>' \"${BERM:-0}\" 'it'\"'\"'s \"ü\" $HOME !'; cd sub && pwd; exit 3"]);
+	const terminal = new Terminal(path, [...(automation.args || []), "-c", "printf '<%s|%s>' \"${BERM:-0}\" 'it'\"'\"'s \"ü\" $HOME !'; cd sub && pwd; read -r line; exit 3"]);
 	const seen = await terminal.sees(/<(\d)\|it's "ü" \$HOME !>/);
-	return [seen[1], terminal.text.includes("/sub") || (await terminal.sees(/\/sub/))[0] === "/sub", await terminal.end()];
+	const place = (await terminal.sees(/\/sub/))[0];
+	terminal.process.write("\r");
+	return [seen[1], place === "/sub", await terminal.end()];
 };
 scenarios.task.wanted = (inside) => [inside, true, 3];
 
 // The agent's terminal, as aider starts one too: an interactive shell with a command.
 scenarios.agent = async (path) => {
-	const terminal = new Terminal(path === BARE ? BARE : chat.path, ["--norc", "-i", "-c", "echo \"<${BERM:-0}>\"; tty >/dev/null && echo terminal"]);
+	const terminal = new Terminal(path === BARE ? BARE : chat.path, ["--norc", "-i", "-c", "echo \"<${BERM:-0}>\"; tty >/dev/null && echo terminal; read -r line"]);
 	const seen = await terminal.sees(/<(\d)>/);
 	await terminal.sees(/terminal/);
+	terminal.process.write("\r");
 	return [seen[1], await terminal.end()];
 };
 scenarios.agent.wanted = (inside) => [inside, 0];
@@ -195,7 +200,6 @@ function numbers() {
 }
 scenarios.output = async (path) => {
 	const expected = numbers();
-	// node-pty may report the end before it has read everything: the command waits until the last line was seen.
 	const terminal = new Terminal(path, ["-c", `seq 1 ${MANY}; echo complete; read -r line`]);
 	terminal.hashed = expected.bytes;
 	await terminal.sees(/complete/);
