@@ -109,7 +109,7 @@ static enum setup_state judge_variable(const struct setup *setup)
 
 static enum setup_state judge(const struct setup *setup)
 {
-	return setup->host->format == SETUP_STEPS ? judge_variable(setup) : setup->state;
+	return setup->state == SETUP_ABSENT ? judge_variable(setup) : setup->state;
 }
 
 static const char *state_name(const struct setup *setup)
@@ -120,7 +120,7 @@ static const char *state_name(const struct setup *setup)
 		[SETUP_IN_FORCE] = "in force",
 	};
 	if (setup->host->format == SETUP_STEPS && judge(setup) == SETUP_ABSENT)
-		return setup->host->variable ? "not in this environment" : "cannot be seen from here";
+		return "cannot be seen from here";
 	return names[judge(setup)];
 }
 

@@ -65,10 +65,11 @@ static const char *const opencode_notes[] = {
 	NULL,
 };
 
-static const char *const aider_lines[] = { "SHELL=@shims@/bash aider", NULL };
+static const struct setup_place aider_files[] = { { NULL, "", ".bashrc" }, { NULL, "", ".zshrc" }, { 0 } };
+static const char *const aider_lines[] = { "alias aider='SHELL=@shims@/bash aider'", NULL };
 static const char *const aider_notes[] = {
+	"Open a new shell. Another start-up file: --file=PATH. For one run: SHELL=@shims@/bash aider",
 	"Aider takes $SHELL only on a terminal. Started by another program: berm run -- aider",
-	"For every start, an alias in your shell's start-up file: alias aider='SHELL=@shims@/bash aider'",
 	NULL,
 };
 
@@ -165,9 +166,16 @@ static const char *const npm_notes[] = {
 	NULL,
 };
 
-static const char *const make_lines[] = { "make SHELL=@shims@/sh", NULL };
+static const struct setup_place make_files[] = {
+	{ NULL, "", ".profile" },
+	{ NULL, "", ".bash_profile" },
+	{ NULL, "", ".zprofile" },
+	{ 0 },
+};
+static const char *const make_lines[] = { "export MAKEFLAGS=SHELL=@shims@/sh", NULL };
 static const char *const make_notes[] = {
-	"make does not read the environment variable SHELL. For every run: export MAKEFLAGS=SHELL=@shims@/sh",
+	"Log in anew, or enter that line. Another start-up file: --file=PATH",
+	"make does not read the environment variable SHELL. For one run: make SHELL=@shims@/sh",
 	"A makefile that sets SHELL itself is overruled by both. $(shell ...) is covered too.",
 	NULL,
 };
@@ -197,7 +205,7 @@ const struct setup_host setup_host_table[] = {
 	{ "codex", "Codex", SETUP_TRIED, SETUP_JSON, codex_files, codex_edits, NULL, NULL, NULL, codex_notes },
 	{ "gemini", "Gemini CLI", SETUP_TRIED, SETUP_JSON, gemini_files, gemini_edits, NULL, NULL, NULL, gemini_notes },
 	{ "opencode", "opencode", SETUP_TRIED, SETUP_JSON, opencode_files, opencode_edits, NULL, NULL, NULL, opencode_notes },
-	{ "aider", "Aider", SETUP_REPLAYED, SETUP_STEPS, NULL, NULL, NULL, aider_lines, "SHELL", aider_notes },
+	{ "aider", "Aider", SETUP_REPLAYED, SETUP_LINES, aider_files, NULL, "#", aider_lines, "SHELL", aider_notes },
 	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, cursor_files, cursor_edits, NULL, NULL, NULL, cursor_notes },
 	{ "vscode", "VS Code", SETUP_REPLAYED, SETUP_JSON, vscode_files, vscode_edits, NULL, NULL, NULL, vscode_notes },
 	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, zed_files, zed_edits, NULL, NULL, NULL, zed_notes },
@@ -206,7 +214,7 @@ const struct setup_host setup_host_table[] = {
 	{ "emacs", "Emacs", SETUP_TRIED, SETUP_LINES, emacs_files, NULL, ";;", emacs_lines, NULL, emacs_notes },
 	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, vim_files, NULL, "\"", vim_lines, NULL, vim_notes },
 	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, npm_files, NULL, "#", npm_lines, NULL, npm_notes },
-	{ "make", "GNU make", SETUP_TRIED, SETUP_STEPS, NULL, NULL, NULL, make_lines, "MAKEFLAGS", make_notes },
+	{ "make", "GNU make", SETUP_TRIED, SETUP_LINES, make_files, NULL, "#", make_lines, "MAKEFLAGS", make_notes },
 	{ "tmux", "tmux", SETUP_TRIED, SETUP_LINES, tmux_files, NULL, "#", tmux_lines, NULL, tmux_notes },
 	{ "mcp", "MCP servers", SETUP_REPLAYED, SETUP_STEPS, NULL, NULL, NULL, mcp_lines, NULL, mcp_notes },
 };

@@ -23,7 +23,7 @@ enum setup_label {
 enum setup_format {
 	SETUP_JSON, /* with comments and trailing commas where the host takes them */
 	SETUP_LINES, /* a marked block of lines */
-	SETUP_STEPS, /* nothing to edit: an environment variable, an argument or a dialogue */
+	SETUP_STEPS, /* nothing to edit: an entry among others, or a dialogue */
 };
 
 /* Below `variable` if that is set, else below the home's `directory`. The first of a host's files that exists is taken, else the
@@ -50,7 +50,7 @@ struct setup_host {
 	const struct setup_edit *edits; /* ends with a NULL value */
 	const char *comment; /* SETUP_LINES: what a comment begins with */
 	const char *const *lines; /* SETUP_LINES, SETUP_STEPS; ends with NULL */
-	const char *variable; /* SETUP_STEPS: the environment variable that carries it; NULL: cannot be seen from here */
+	const char *variable; /* the environment variable that carries it too; NULL: none */
 	const char *const *notes; /* what else the user has to know or do; ends with NULL */
 };
 

@@ -48,12 +48,29 @@ bare() {
 the key of test $$" "$(cat "$project/result" 2>/dev/null || echo "$out $err")"
 }
 
+shims=$(dirname "$BERM")/shims
 unset MAKEFLAGS MAKELEVEL npm_config_script_shell
 printf 'all:\n\t@sh ./task.sh\n' >Makefile
 bare make make -s
 # The line itself is what a person would type.
-inside make sh -c "$("$BERM" setup make --print) -s"
-inside "make, by the environment" env MAKEFLAGS="SHELL=$("$BERM" setup make --print | cut -d= -f2)" make -s
+inside make sh -c "$("$BERM" setup make --print); make -s"
+inside "make, for one run" make -s SHELL="$shims/sh"
+inside "make, by the environment" env MAKEFLAGS="SHELL=$shims/sh" make -s
+printf '# mine\n' >"$scratch/profile"
+expect_status "make: set up" 0 "$BERM" setup make --file="$scratch/profile" --write
+inside "make, after a login" sh -c '. "$1"; make -s' sh "$scratch/profile"
+# Aider stands in for itself: what it does with $SHELL is in its guide.
+mkdir "$scratch/bin"
+printf '#!/bin/sh\nexec "$SHELL" -i -c "sh ./task.sh" 2>/dev/null\n' >"$scratch/bin/aider"
+chmod +x "$scratch/bin/aider"
+printf '# mine\n' >"$scratch/bashrc"
+aider_task() {
+	printf '. %s\naider\n' "$scratch/bashrc" >"$scratch/typed"
+	PATH=$scratch/bin:$PATH SHELL=/bin/bash bash --norc -O expand_aliases "$scratch/typed"
+}
+bare aider aider_task
+expect_status "aider: set up" 0 "$BERM" setup aider --file="$scratch/bashrc" --write
+inside aider aider_task
 rm Makefile
 
 if command -v npm >/dev/null; then

@@ -58,7 +58,7 @@ round() {
 }
 
 json_hosts="claude-code codex gemini opencode cursor vscode zed"
-line_hosts="emacs vim npm tmux"
+line_hosts="emacs vim npm tmux make aider"
 for host in $json_hosts $line_hosts; do
 	round "$host, absent" "$host" "$files/new/deep/$host"
 	expect "$host: the directories made for it are gone" test ! -e "$files/new"
@@ -200,7 +200,7 @@ expect_status "an unknown host" 125 "$berm" setup vscod
 expect_contains "has a neighbour" "vscode" "$err"
 expect_status "two wishes" 125 "$berm" setup vscode --write --undo
 expect_status "no host" 125 "$berm" setup --write
-for host in aider make jetbrains mcp; do
+for host in jetbrains mcp; do
 	expect_status "$host: steps" 0 "$berm" setup "$host"
 	expect_contains "$host: name the paths" "$prefix/" "$out"
 	expect_status "$host: nothing to write" 125 "$berm" setup "$host" --write
