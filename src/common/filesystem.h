@@ -23,6 +23,17 @@ struct file_info {
 
 enum walk_step { WALK_SKIP, WALK_DESCEND };
 
+/* Who is told of what a walk with a memory finds. */
+struct walk_visitor {
+	/* As the visit of `walk`. Remarkable is an entry that has to be visited in every walk; what became of the others (entered or
+	 * not, counted) must depend on nothing but path, type and the memory's owner. */
+	enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type, bool *is_remarkable);
+	/* So many entries that are not remarkable lie in a directory that was not listed. */
+	void (*count)(void *self, uint64_t directories, uint64_t files);
+	void *self;
+};
+struct walk_memory;
+
 struct filesystem {
 	/* Does not follow a final symlink. Absent files give FILE_ABSENT and 0; errors other than absence give -1 with errno. */
 	int (*inspect)(const struct filesystem *fs, const char *path, struct file_info *info);
@@ -37,6 +48,9 @@ struct filesystem {
 	int (*walk)(const struct filesystem *fs, const char *root,
 		    enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type),
 		    void *self, struct error *err);
+	/* The same with a memory, which is used and filled (walk_memory.h). NULL: there is no such thing here. */
+	int (*walk_again)(const struct filesystem *fs, const char *root, const struct walk_visitor *visitor,
+			  struct walk_memory *memory, struct error *err);
 	/* Is this file or directory of another user closed to berm's user, whoever else may open it? NULL: nobody can say. */
 	bool (*is_closed)(const struct filesystem *fs, const char *path);
 	bool is_case_insensitive;

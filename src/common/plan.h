@@ -217,6 +217,8 @@ int plan_resolve(struct arena *arena, const struct policy *policy, const struct 
 		 struct diagnostics *diagnostics);
 /* scan.c: fills masked, locked, pinned and the hard-link notes. */
 int plan_scan(struct plan *plan, struct error *err);
+/* The same with a memory of earlier scans of this very plan (walk_memory.h), which is used and filled; NULL: none. */
+int plan_scan_again(struct plan *plan, struct walk_memory *memory, struct error *err);
 /* plan_documents.c: is the configuration of a repository among what is locked? After the scan. */
 bool plan_locks_git_config(const struct plan *plan);
 

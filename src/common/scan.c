@@ -22,6 +22,7 @@ struct tree {
 
 struct scan {
 	struct plan *plan;
+	struct walk_memory *memory; /* or NULL */
 	bool case_fold;
 	const struct plan_grant *root; /* being searched */
 	bool has_inner_grants; /* below root */
@@ -157,13 +158,15 @@ static bool is_git_pointer(struct scan *scan, const char *directory, const char 
 	return result;
 }
 
-/* An entry that some pattern may be about. */
-static enum walk_step visit_closely(struct scan *scan, const char *directory, const char *name, enum file_type type)
+/* An entry that some pattern may be about. Remarkable if something came of it, or may come of it later under the same plan. */
+static enum walk_step visit_closely(struct scan *scan, const char *directory, const char *name, enum file_type type,
+				    bool *is_remarkable)
 {
 	bool is_directory = type == FILE_DIRECTORY;
 	char path[PATH_BYTES];
 	struct finding finding;
 
+	*is_remarkable = true;
 	if (!join(path, directory, name)) {
 		scan->has_too_long = true;
 		return WALK_SKIP;
@@ -182,6 +185,7 @@ static enum walk_step visit_closely(struct scan *scan, const char *directory, co
 		record(scan, type == FILE_SYMLINK ? &scan->protected_links : &scan->locked, path, type, finding.protected_by);
 	if (finding.is_pruned)
 		record_unsearched(scan, path, scan->root->kind == GRANT_WRITE);
+	*is_remarkable = finding.protected_by || finding.is_pruned || scan_may_be_git_pointer(name, type);
 	return is_directory && !finding.is_pruned ? WALK_DESCEND : WALK_SKIP;
 }
 
@@ -211,19 +215,44 @@ static enum walk_step visit_special(struct scan *scan, const char *directory, co
 }
 
 /* Called for every entry of every tree that is searched: nearly all of them end here. */
-static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
+static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type, bool *is_remarkable)
 {
 	struct scan *scan = self;
 	bool is_directory = type == FILE_DIRECTORY;
 	size_t length = strlen(name);
 
-	if (type == FILE_SOCKET || type == FILE_UNKNOWN)
+	if (type == FILE_SOCKET || type == FILE_UNKNOWN) {
+		*is_remarkable = true;
 		return visit_special(scan, directory, name, type);
+	}
 	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
 	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > PATH_BYTES)) ||
 	    has_candidate(&scan->index, name, length) || scan_may_be_git_pointer(name, type))
-		return visit_closely(scan, directory, name, type);
+		return visit_closely(scan, directory, name, type, is_remarkable);
 	return is_directory ? WALK_DESCEND : WALK_SKIP;
+}
+
+static enum walk_step visit_plainly(void *self, const char *directory, const char *name, enum file_type type)
+{
+	bool ignored = false;
+	return visit(self, directory, name, type, &ignored);
+}
+
+static void count(void *self, uint64_t directories, uint64_t files)
+{
+	struct scan *scan = self;
+	atomic_fetch_add_explicit(&scan->directories, directories, memory_order_relaxed);
+	atomic_fetch_add_explicit(&scan->files, files, memory_order_relaxed);
+}
+
+/* With what an earlier launch found, if there is such a thing. */
+static int search(struct scan *scan, const char *root, struct error *err)
+{
+	const struct filesystem *fs = scan->plan->context.fs;
+	const struct walk_visitor visitor = { .visit = visit, .count = count, .self = scan };
+	if (scan->memory && fs->walk_again)
+		return fs->walk_again(fs, root, &visitor, scan->memory, err);
+	return fs->walk(fs, root, visit_plainly, scan, err);
 }
 
 static bool has_inner_grants(const struct plan *plan, const struct plan_grant *root)
@@ -249,14 +278,13 @@ static void build_index(struct scan *scan)
 static int search_roots(struct scan *scan, struct error *err)
 {
 	struct plan *plan = scan->plan;
-	const struct filesystem *fs = plan->context.fs;
 	for (size_t i = 0; i < plan->grants.count; i++) {
 		const struct plan_grant *grant = &plan->grants.items[i];
 		if (grant->type != FILE_DIRECTORY || grant->kind == GRANT_SYSTEM)
 			continue;
 		scan->root = grant;
 		scan->has_inner_grants = has_inner_grants(plan, grant);
-		if (fs->walk(fs, grant->path, visit, scan, err) < 0)
+		if (search(scan, grant->path, err) < 0)
 			return -1;
 		if (scan->has_closed_root)
 			return error_set(err, "%s may not be listed, so what is hidden in it cannot be found", grant->path);
@@ -550,7 +578,12 @@ static int finish(struct scan *scan, struct error *err)
 
 int plan_scan(struct plan *plan, struct error *err)
 {
-	struct scan scan = { .plan = plan, .case_fold = plan_folds_case(plan) };
+	return plan_scan_again(plan, NULL, err);
+}
+
+int plan_scan_again(struct plan *plan, struct walk_memory *memory, struct error *err)
+{
+	struct scan scan = { .plan = plan, .memory = memory, .case_fold = plan_folds_case(plan) };
 	int result;
 
 	plan->masked = plan->locked = plan->pinned = (struct plan_matches){ 0 };

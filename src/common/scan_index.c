@@ -13,6 +13,8 @@ void scan_index_prepare(struct scan_index *index, struct arena *arena, size_t pa
 	index->words = pattern_count / 64 + 1;
 	index->first = arena_alloc(arena, BYTES * index->words * sizeof *index->first);
 	index->last = arena_alloc(arena, BYTES * index->words * sizeof *index->last);
+	index->any_first = arena_alloc(arena, index->words * sizeof *index->any_first);
+	index->any_last = arena_alloc(arena, index->words * sizeof *index->any_last);
 	index->ends = arena_alloc(arena, (pattern_count + 1) * sizeof *index->ends);
 }
 
@@ -33,12 +35,6 @@ static void admit_plain(uint64_t *table, size_t words, unsigned char byte, size_
 	admit(table, words, (unsigned)toupper(byte), number);
 	for (unsigned other = 0x80; other < BYTES; other++)
 		admit(table, words, other, number);
-}
-
-static void admit_all(uint64_t *table, size_t words, size_t number)
-{
-	for (unsigned byte = 0; byte < BYTES; byte++)
-		admit(table, words, byte, number);
 }
 
 static bool is_plain(unsigned char byte, bool is_literal, bool case_fold)
@@ -105,9 +101,9 @@ void scan_index_add(struct scan_index *index, size_t number, const struct patter
 	if (first && is_plain(first, is_literal, case_fold))
 		admit_plain(index->first, index->words, first, number, case_fold);
 	else
-		admit_all(index->first, index->words, number);
+		admit(index->any_first, index->words, 0, number);
 	if (last && is_plain(last, is_literal, case_fold))
 		admit_plain(index->last, index->words, last, number, case_fold);
 	else
-		admit_all(index->last, index->words, number);
+		admit(index->any_last, index->words, 0, number);
 }

@@ -22,6 +22,7 @@ struct scan_ends {
 struct scan_index {
 	size_t words; /* of 64 patterns each */
 	uint64_t *first, *last; /* [256][words] */
+	uint64_t *any_first, *any_last; /* [words]: patterns that every byte admits */
 	struct scan_ends *ends; /* [pattern] */
 };
 
@@ -32,7 +33,8 @@ void scan_index_add(struct scan_index *index, size_t number, const struct patter
 static inline uint64_t scan_index_candidates(const struct scan_index *index, size_t word, unsigned char first,
 					     unsigned char last)
 {
-	return index->first[first * index->words + word] & index->last[last * index->words + word];
+	return (index->first[first * index->words + word] | index->any_first[word]) &
+	       (index->last[last * index->words + word] | index->any_last[word]);
 }
 
 /* Of a candidate: do the plain bytes of the pattern occur in this name where they must? */
