@@ -30,6 +30,8 @@ struct run_request {
 	/* What is still to be done to the plan (plan_scan at least), once the backend has time for it: while the sandbox is being made, if
 	 * it can be, and always before anything runs. -1 with err: nothing may run. NULL: the plan is complete. */
 	int (*complete)(void *self, struct plan *plan, struct error *err);
+	/* Called in the launcher when nothing waits for it any more but the end of the run: for what can wait. May be NULL. */
+	void (*meanwhile)(void *self);
 	void *self;
 };
 

@@ -85,7 +85,11 @@ static int why_rebuilt(struct session *session, char **argv, int rest)
 	}
 	session->words = session_words(&session->arena, argv, rest, "--why-rebuilt");
 	if (session_restore(session) && session_confirm(session)) {
-		puts("the stored plan is used");
+		uint32_t known = session->loaded.walks.memory.record_count;
+		printf("the stored plan is used");
+		if (known > 0)
+			printf(", and an index of %u director%s", known, known == 1 ? "y" : "ies");
+		puts("");
 		return 0;
 	}
 	printf("a new plan is made: %s\n", text_visible(&session->arena, session->loaded.reason));

@@ -134,6 +134,22 @@ struct attempt {
 	struct told told;
 };
 
+/* With the index of earlier launches, once: where something moved while it was searched, all of it is searched. */
+static int scan(struct attempt *attempt, struct plan *plan, struct error *err)
+{
+	struct walk_store *walks = &attempt->session->loaded.walks;
+	int status = plan_scan_again(plan, walk_store_memory(walks), err);
+	walk_store_settle(walks, status == 0);
+	return status;
+}
+
+/* While the command starts: the index of what was found. */
+static void keep_index(void *self)
+{
+	struct session *session = ((struct attempt *)self)->session;
+	walk_store_write(&session->loaded.walks, &session->arena, session->plan.context.state_directory);
+}
+
 /* While the sandbox is being made. Without mounts what was found decides whether there may be a run at all. */
 static int complete(void *self, struct plan *plan, struct error *err)
 {
@@ -144,7 +160,7 @@ static int complete(void *self, struct plan *plan, struct error *err)
 		return error_set(err, "the stored plan does not hold any more");
 	if (!is_judged_by_finds && judge(plan, &attempt->told, err) < 0)
 		return -1;
-	if (plan_scan(plan, err) < 0)
+	if (scan(attempt, plan, err) < 0)
 		return -1;
 	return is_judged_by_finds ? judge(plan, &attempt->told, err) : 0;
 }
@@ -155,6 +171,7 @@ static int scan_and_run(struct plan *plan, const struct run_request *request, st
 	for (int attempt = 1;; attempt++) {
 		if (backend_run(plan, request, result, err) == 0)
 			return 0;
+		keep_index(request->self); /* nothing has run, but the search was done */
 		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
 			return -1;
 	}
@@ -201,6 +218,7 @@ static int run_in_some_tier(struct session *session, struct run_request *request
 	struct error why;
 
 	request->complete = complete;
+	request->meanwhile = keep_index;
 	request->self = &attempt;
 	if (open_and_run(session, request, result, err) == 0)
 		return 0;

@@ -187,19 +187,18 @@ static int open_plans(const char *home)
 }
 
 /* The bytes after the header, if the file is ours, whole and for this key. */
-static const char *open_stored(struct arena *arena, const struct plan_key *key, size_t *length, const char **reason)
+static const char *open_stored(struct arena *arena, const struct plan_key *key, int plans, struct stat *info, size_t *length,
+			       const char **reason)
 {
-	autoclose int plans = open_plans(key->home);
 	autoclose int fd = plans < 0 ? -1 : openat(plans, key->slot, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	const struct header *header;
-	struct stat info;
 	char *bytes;
 
 	*reason = "no plan is stored for this directory and these options";
 	if (fd < 0)
 		return NULL;
 	*reason = "the stored file is not a private file of this user";
-	if (fstat(fd, &info) < 0 || info.st_uid != geteuid() || (info.st_mode & 077) || info.st_nlink > 1)
+	if (fstat(fd, info) < 0 || info->st_uid != geteuid() || (info->st_mode & 077) || info->st_nlink > 1)
 		return NULL;
 	*reason = "the stored file is damaged";
 	bytes = read_whole(arena, fd, FILE_MAX, length);
@@ -227,17 +226,21 @@ bool plan_store_load(struct arena *arena, const struct plan_key *key, struct pla
 {
 	struct plan_stored stored;
 	const char *bytes;
+	autoclose int plans = -1;
+	struct stat info;
 	size_t length;
 
 	*loaded = (struct plan_loaded){ .reason = "plans are not stored here" };
 	if (!key->home)
 		return false;
-	bytes = open_stored(arena, key, &length, &loaded->reason);
+	plans = open_plans(key->home);
+	bytes = open_stored(arena, key, plans, &info, &length, &loaded->reason);
 	if (!bytes)
 		return false;
 	loaded->reason = "the stored plan is damaged";
 	if (!plan_decode(arena, bytes, length, plan, &stored))
 		return false;
+	walk_store_open(&loaded->walks, plans, key->slot, &info);
 	loaded->reason = NULL;
 	loaded->facts = stored.facts.items;
 	loaded->fact_count = stored.facts.count;
@@ -288,7 +291,8 @@ static bool is_at_usual_place(const struct plan *plan)
 }
 
 /* The directory was judged and made by state.c's rules; the file appears whole or not at all. */
-static void write_file(struct arena *arena, const struct plan *plan, const struct plan_key *key, const struct text *content)
+static void write_file(struct arena *arena, const struct plan *plan, const struct plan_key *key, const struct text *content,
+		       struct walk_store *walks)
 {
 	struct error ignored;
 	const char *shown = path_join(arena, plan->context.state_directory, "plans");
@@ -296,6 +300,7 @@ static void write_file(struct arena *arena, const struct plan *plan, const struc
 	autoclose int state = state_open(arena, plan->context.state_directory, true, &ignored);
 	autoclose int directory = state < 0 ? -1 : state_enter(state, "plans", shown, true, &ignored);
 	autoclose int fd = -1;
+	struct stat info;
 
 	if (directory < 0)
 		return;
@@ -305,10 +310,12 @@ static void write_file(struct arena *arena, const struct plan *plan, const struc
 		return;
 	if (!write_all(fd, content->data, content->length) || renameat(directory, temporary, directory, key->slot) < 0)
 		unlinkat(directory, temporary, 0);
+	else if (fstat(fd, &info) == 0)
+		walk_store_open(walks, directory, key->slot, &info);
 }
 
 void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
-		     const void *blob, size_t blob_size)
+		     const void *blob, size_t blob_size, struct walk_store *walks)
 {
 	struct header header = { .format = FORMAT };
 	struct plan_stored stored = { .facts = { facts->items, facts->count }, .blob = blob, .blob_size = blob_size };
@@ -325,7 +332,7 @@ void plan_store_save(struct arena *arena, const struct plan_key *key, const stru
 		header.checksum = checksum(body.data, body.length);
 		text_add_n(&whole, (const char *)&header, sizeof header);
 		text_add_n(&whole, body.data, body.length);
-		write_file(arena, plan, key, &whole);
+		write_file(arena, plan, key, &whole, walks);
 	}
 	text_free(&body);
 	text_free(&whole);

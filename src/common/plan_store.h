@@ -15,6 +15,7 @@
 #include "common/facts.h"
 #include "common/plan.h"
 #include "common/sha256.h"
+#include "common/walk_store.h"
 
 struct plan_key {
 	const char *home; /* of the password database; NULL: nothing can be stored here (and nothing below is set) */
@@ -31,14 +32,15 @@ struct plan_loaded {
 	const void *blob; /* what backend_prepare made */
 	size_t blob_size;
 	const char *reason; /* why it was not loaded: one clause */
+	struct walk_store walks; /* what earlier scans of this plan found */
 };
 
 /* True with a plan that is as good as a new one, if plan_store_confirm agrees. The environment is passed anew. */
 bool plan_store_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded);
 /* Looks again at all it was made from. False, with loaded->reason, if something changed. */
 bool plan_store_confirm(struct arena *arena, struct plan_loaded *loaded);
-/* Best effort: a plan that cannot be stored is made anew next time. Safe when several do it at once. */
+/* Best effort: a plan that cannot be stored is made anew next time. Safe when several do it at once. `walks` is opened for it. */
 void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
-		     const void *blob, size_t blob_size);
+		     const void *blob, size_t blob_size, struct walk_store *walks);
 
 #endif

@@ -239,7 +239,8 @@ void session_keep(struct session *session, const void *blob, size_t blob_size)
 {
 	if (!session->words || !session->key.home)
 		return;
-	plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, blob, blob_size);
+	plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, blob, blob_size,
+			&session->loaded.walks);
 }
 
 /* From here on questions are about the moment, not about the plan. */
@@ -285,6 +286,7 @@ int session_open_here(struct session *session, struct error *err)
 
 void session_restart(struct session *session, enum tier tier)
 {
+	walk_store_close(&session->loaded.walks);
 	*session = (struct session){ .arena = session->arena,
 				     .options = session->options,
 				     .words = session->words,
@@ -299,5 +301,6 @@ void session_restart(struct session *session, enum tier tier)
 
 void session_close(struct session *session)
 {
+	walk_store_close(&session->loaded.walks);
 	arena_free(&session->arena);
 }

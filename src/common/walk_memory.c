@@ -324,6 +324,12 @@ static void write_record(struct writer *writer, size_t number)
 	text_add_n(&writer->records, (const char *)&record, sizeof record);
 }
 
+void walk_memory_seal(void *bytes, size_t size)
+{
+	struct header *header = bytes;
+	header->checksum = checksum((const char *)bytes + summed_from, size - summed_from);
+}
+
 static void *put_together(struct writer *writer, size_t *size)
 {
 	const struct walk_memory *memory = writer->memory;
@@ -345,8 +351,7 @@ static void *put_together(struct writer *writer, size_t *size)
 	memcpy(at + writer->records.length, writer->text.data, writer->text.length);
 	memcpy(header.magic, magic, sizeof magic);
 	memcpy(bytes, &header, sizeof header);
-	header.checksum = checksum(bytes + summed_from, *size - summed_from);
-	memcpy(bytes, &header, sizeof header);
+	walk_memory_seal(bytes, *size);
 	return bytes;
 }
 

@@ -95,6 +95,8 @@ void walk_memory_end(struct walk_memory *memory);
 bool walk_memory_read(struct walk_memory *memory, void *bytes, size_t size);
 /* All that is known now, of malloc; NULL if there is too much of it. To be called once, after walks that did not fail. */
 void *walk_memory_write(struct walk_memory *memory, size_t *size);
+/* Puts the right checksum into such bytes. */
+void walk_memory_seal(void *bytes, size_t size);
 /* Did the walks find enough that is new? Listing a directory again costs as much as writing a hundred. */
 bool walk_memory_is_worth_writing(const struct walk_memory *memory);
 /* Before another attempt: what was read stays, what was found is forgotten. */

@@ -227,6 +227,8 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 	supervision.channel = channel;
 	supervision.pidfd = pidfd;
 	launch->watch.init = supervision.pid;
+	if (request->meanwhile)
+		request->meanwhile(request->self);
 	status = supervisor_run(&supervision, result, err);
 	watch_end(&launch->watch);
 	return status;
@@ -244,8 +246,8 @@ static bool is_refused_by_host(const struct error *err)
 }
 
 /* The helpers outlive the sandbox by what they have to report. */
-static int run_with_egress(struct launch *launch, const struct run_request *request, const struct terminal *terminal, int signals,
-			   struct run_result *result, struct error *err)
+static int run_with_egress(struct launch *launch, const struct run_request *request, const struct terminal *terminal,
+			   int signals, struct run_result *result, struct error *err)
 {
 	int status;
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/plan_store.h"
@@ -82,7 +84,9 @@ static const char filter[] = "filter program";
 
 static void save(const struct plan_key *key, const struct plan *plan, const struct facts *facts)
 {
-	plan_store_save(&arena, key, plan, facts, filter, sizeof filter);
+	struct walk_store walks = { 0 };
+	plan_store_save(&arena, key, plan, facts, filter, sizeof filter, &walks);
+	walk_store_close(&walks);
 }
 
 static bool load(const struct plan_key *key)
@@ -90,6 +94,7 @@ static bool load(const struct plan_key *key)
 	struct plan plan;
 	struct plan_loaded loaded;
 	bool is_loaded = plan_store_load(&arena, key, &plan, &loaded) && plan_store_confirm(&arena, &loaded);
+	walk_store_close(&loaded.walks);
 	if (is_loaded == (loaded.reason != NULL))
 		abort();
 	return is_loaded;
@@ -125,6 +130,7 @@ static int keeps_a_plan(void *data)
 	umask(0);
 	save(&key, small_plan(), &facts);
 	EXPECT(plan_store_load(&arena, &key, &plan, &loaded));
+	walk_store_close(&loaded.walks);
 	EXPECT(plan.grants.count == 1 && plan.grants.items[0].kind == GRANT_WRITE);
 	EXPECT(loaded.blob_size == sizeof filter && memcmp(loaded.blob, filter, sizeof filter) == 0);
 	EXPECT(plan.context.fs == filesystem_host() && plan.context.environment);
@@ -234,6 +240,7 @@ static int a_broken_fact_is_named(void *data)
 	EXPECT(load(&key));
 	scratch_write(path, "version: 1\n", 11, 0600);
 	EXPECT(plan_store_load(&arena, &key, &plan, &loaded));
+	walk_store_close(&loaded.walks);
 	EXPECT(!plan_store_confirm(&arena, &loaded));
 	EXPECT(strstr(loaded.reason, path));
 	EXPECT(unlink(path) == 0 && load(&key));
@@ -322,6 +329,68 @@ static int damage_is_not_read(void *data)
 	return 0;
 }
 
+/* Scans the small plan with what is kept for it; -1 if that could not be, else how many directories were known. */
+static int scan_with(struct plan *plan, struct walk_store *walks)
+{
+	int known = walks->is_open ? (int)walks->memory.record_count : -1;
+	struct error err = { 0 };
+	plan->context.fs = filesystem_host();
+	if (known < 0 || plan_scan_again(plan, walk_store_memory(walks), &err) < 0)
+		return -1;
+	walk_store_settle(walks, true);
+	return known;
+}
+
+static int known_now(const struct plan_key *key)
+{
+	struct plan plan;
+	struct plan_loaded loaded;
+	int known = plan_store_load(&arena, key, &plan, &loaded) ? (int)loaded.walks.memory.record_count : -1;
+	walk_store_close(&loaded.walks);
+	return known;
+}
+
+/* The index of a plan goes with the file of that plan, and with nothing else. */
+static int an_index_belongs_to_one_plan(void *data)
+{
+	enum { DIRECTORIES = 5 };
+	struct plan_key key;
+	struct facts facts;
+	struct walk_store walks = { 0 };
+	struct plan *plan;
+	struct stat info;
+	struct rlimit limit = { 100, RLIM_INFINITY };
+	const char *file;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	plan = small_plan();
+	for (int i = 1; i < DIRECTORIES; i++)
+		EXPECT(mkdir(arena_printf(&arena, "%s/d%d", plan->context.project, i), 0700) == 0);
+	nanosleep(&(struct timespec){ .tv_nsec = 130000000 }, NULL);
+	plan_store_save(&arena, &key, plan, &facts, filter, sizeof filter, &walks);
+	file = arena_printf(&arena, "%s/.local/state/berm/plans/.walk-%s", home, key.slot);
+	EXPECT(scan_with(plan, &walks) == 0 && walks.bytes && lstat(file, &info) < 0);
+	/* where files may not grow nobody is sent a signal for it */
+	EXPECT(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	walk_store_write(&walks, &arena, plan->context.state_directory);
+	EXPECT(!walks.bytes && lstat(file, &info) < 0);
+	limit.rlim_cur = RLIM_INFINITY;
+	EXPECT(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+
+	plan_store_save(&arena, &key, plan, &facts, filter, sizeof filter, &walks);
+	EXPECT(scan_with(plan, &walks) == 0 && walks.bytes);
+	umask(0);
+	walk_store_write(&walks, &arena, plan->context.state_directory);
+	EXPECT(lstat(file, &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 07777) == 0600 && info.st_nlink == 1);
+	EXPECT(known_now(&key) == DIRECTORIES && known_now(&key) == DIRECTORIES);
+	/* the same plan once more is another one; nothing new is found with it, so nothing is written */
+	save(&key, plan, &facts);
+	EXPECT(known_now(&key) == 0);
+	EXPECT(chmod(file, 0644) == 0 && known_now(&key) == 0);
+	return 0;
+}
+
 static enum greatest_test_res in_child(int (*body)(void *data), const char *name)
 {
 	char copy[64];
@@ -343,7 +412,8 @@ static enum greatest_test_res in_child(int (*body)(void *data), const char *name
 	CASE(a_broken_fact_is_named)                                                                                           \
 	CASE(a_file_of_another_kind_is_not_read)                                                                               \
 	CASE(the_plan_of_another_key_is_not_read)                                                                              \
-	CASE(damage_is_not_read)
+	CASE(damage_is_not_read)                                                                                               \
+	CASE(an_index_belongs_to_one_plan)
 
 GREATEST_MAIN_DEFS();
 

@@ -149,7 +149,9 @@ static void write_pointer(char *path)
 	int fd;
 	strcat(path, pick(3) ? "/.git" : "/gitdir");
 	fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_TRUNC | (pick(4) ? 0 : O_CREAT), 0644);
-	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
 		abort();
 	close(fd);
 }
