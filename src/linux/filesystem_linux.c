@@ -27,6 +27,9 @@
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
+#ifndef STATX_TYPE
+#include <linux/stat.h> /* musl 1.2.3 has no statx */
+#endif
 
 #include "common/cleanup.h"
 #include "common/walk_memory.h"
@@ -256,9 +259,9 @@ static void take_stamp(const struct walk *walk, int fd, struct walk_stamp *stamp
 {
 	struct statx info;
 	const unsigned needed = STATX_TYPE | STATX_INO | STATX_CTIME;
-	if (statx(fd, "", AT_EMPTY_PATH, needed, &info) < 0 || (info.stx_mask & needed) != needed || !S_ISDIR(info.stx_mode) ||
-	    (info.stx_attributes & STATX_ATTR_ENCRYPTED) || makedev(info.stx_dev_major, info.stx_dev_minor) != walk->device ||
-	    info.stx_ctime.tv_nsec >= NS_PER_S ||
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, needed, &info) < 0 || (info.stx_mask & needed) != needed ||
+	    !S_ISDIR(info.stx_mode) || (info.stx_attributes & STATX_ATTR_ENCRYPTED) ||
+	    makedev(info.stx_dev_major, info.stx_dev_minor) != walk->device || info.stx_ctime.tv_nsec >= NS_PER_S ||
 	    !walk_memory_is_settled(walk->started_s, walk->started_ns, info.stx_ctime.tv_sec, info.stx_ctime.tv_nsec))
 		return;
 	stamp->inode = info.stx_ino;
