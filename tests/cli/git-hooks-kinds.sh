@@ -180,6 +180,42 @@ SKIP=x commit x
 expect_equal "pre-commit: passes" 0 "$status"
 expect "pre-commit: its cache is in the private home" test ! -e "$home/.cache/pre-commit"
 
+# pre-commit itself: installed by itself first, or after berm by the way that the guide names.
+if command -v pre-commit >/dev/null; then
+	fresh pre-commit-itself
+	"$BERM" hooks uninstall >/dev/null
+	cat >.pre-commit-config.yaml <<-'END'
+	repos:
+	- repo: local
+	  hooks:
+	  - {id: inside, name: inside, entry: sh -c 'test -e /run/berm/summary && ! cat ~/.ssh/id_rsa 2>/dev/null', language: system, always_run: true, pass_filenames: false}
+	  - {id: syntax, name: syntax, entry: sh -n, language: system, files: '\.sh$'}
+	END
+	expect_status "pre-commit itself: install" 0 pre-commit install
+	echo 'echo fine' >a.sh && git add -A
+	commit "outside"
+	expect_equal "pre-commit itself: the control: outside the first check fails" 1 "$status"
+	"$BERM" hooks install >/dev/null
+	commit "inside"
+	expect_equal "pre-commit itself: inside" 0 "$status$([ "$status" = 0 ] || echo ": $out $err")"
+	echo 'if' >a.sh && git add a.sh
+	commit "a mistake"
+	expect_equal "pre-commit itself: a check that fails" 1 "$status"
+	expect_contains "pre-commit itself: in its words" "hook id: syntax" "$out$err"
+	rm .git/hooks/pre-commit
+	expect_status "pre-commit itself: after berm it refuses to install" 1 pre-commit install
+	expect_status "pre-commit itself: but so" 0 env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0= pre-commit install
+	commit "a mistake, again"
+	expect_contains "pre-commit itself: and it is run" "hook id: syntax" "$out$err"
+	# Its directory of the real home, read-only.
+	expect "pre-commit itself: the control: it has one" test -d "$home/.cache/pre-commit"
+	printf 'version: 1\nfiles: {read: [~/.cache/pre-commit]}\n' >"$home/.config/berm/berm.yml"
+	echo 'echo fine again' >a.sh && git add a.sh
+	commit "with its directory"
+	expect_equal "pre-commit itself: with its directory read-only" 0 "$status$([ "$status" = 0 ] || echo ": $out $err")"
+	rm "$home/.config/berm/berm.yml"
+fi
+
 # Hooks for all repositories in the user's home, which the sandbox does not show.
 fresh everywhere
 hooks=$home/hooks hook pre-commit <<<$'#!/bin/sh\necho from the home; test -e /run/berm/summary'
