@@ -32,7 +32,9 @@
 #include "linux/launch.h"
 #include "linux/metadata.h"
 #include "linux/probe_causes.h"
+#include "linux/root_store.h"
 #include "linux/terminal.h"
+#include "linux/view.h"
 
 static int make_filter(const struct plan *plan, bool has_listener, struct filter_program *program, struct error *err)
 {
@@ -49,26 +51,42 @@ static int make_filter(const struct plan *plan, bool has_listener, struct filter
 	return filter_build(plan->arena, &options, program, err);
 }
 
+/* What backend_prepare makes. Stored bytes are not aligned, so it is only ever copied. */
+struct prepared {
+	char shape[VIEW_SHAPE_HEX];
+	char filter[];
+};
+
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err)
 {
 	struct filter_program program;
+	struct prepared *made;
+	size_t filter_size;
 	if (make_filter(plan, true, &program, err) < 0)
 		return -1;
-	*prepared = program.instructions;
-	*size = program.count * sizeof *program.instructions;
+	filter_size = program.count * sizeof *program.instructions;
+	made = arena_alloc(plan->arena, sizeof *made + filter_size);
+	view_shape_name(plan, made->shape);
+	memcpy(made->filter, program.instructions, filter_size);
+	*prepared = made;
+	*size = sizeof *made + filter_size;
 	return 0;
 }
 
 /* Aligned again, because stored bytes are not; the kernel checks the program itself. */
-static int take_filter(struct launch *launch, const void *prepared, size_t size, struct error *err)
+static int take_prepared(struct launch *launch, const struct prepared *prepared, size_t size, struct error *err)
 {
 	struct filter_program *program = &launch->filter;
-	size_t count = size / sizeof *program->instructions;
-	if (count == 0 || count > BPF_MAXINSNS || size % sizeof *program->instructions)
+	size_t filter_size = size < sizeof *prepared ? 0 : size - sizeof *prepared;
+	size_t count = filter_size / sizeof *program->instructions;
+	if (count == 0 || count > BPF_MAXINSNS || filter_size % sizeof *program->instructions)
 		return error_set(err, "the prepared system-call filter is damaged");
-	program->instructions = arena_alloc(launch->plan->arena, size);
-	memcpy(program->instructions, prepared, size);
+	program->instructions = arena_alloc(launch->plan->arena, filter_size);
+	memcpy(program->instructions, prepared->filter, filter_size);
 	program->count = (unsigned short)count;
+	launch->has_terminal = view_has_terminal();
+	if (!launch->is_alone)
+		root_store_find(launch->plan, prepared->shape, launch->has_terminal, launch->state.lock, &launch->root);
 	return 0;
 }
 
@@ -108,7 +126,7 @@ static int prepare(struct launch *launch, const struct run_request *request, str
 		return -1;
 	if (!prepared && backend_prepare(plan, &prepared, &size, err) < 0)
 		return -1;
-	if (take_filter(launch, prepared, size, err) < 0)
+	if (take_prepared(launch, prepared, size, err) < 0)
 		return -1;
 	/* Without a listener changes of metadata go unjudged, which the guarantee `writes` has told already. */
 	launch->has_listener = launch->is_alone && metadata_can_listen();

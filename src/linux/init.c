@@ -118,7 +118,8 @@ static int enter_view(struct launch *launch, struct post *post, struct error *er
 {
 	struct view_result result = { 0 };
 	struct message note = { .type = MESSAGE_NOTE };
-	if (view_enter(launch->plan, &launch->state, await_findings, launch, &result, err) < 0)
+	struct view_request request = { &launch->state, &launch->root, launch->has_terminal };
+	if (view_enter(launch->plan, &request, await_findings, launch, &result, err) < 0)
 		return -1;
 	post->git_events = result.git_events;
 	if (launch->limits.has_watch && send_watched(launch, result.has_proc, err) < 0)

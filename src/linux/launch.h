@@ -19,6 +19,8 @@
 struct launch {
 	struct plan *plan; /* of init, without what the scan finds until findings_receive */
 	struct state state;
+	struct state_place root; /* the shape of the new root, if one is kept */
+	bool has_terminal;
 	struct command command;
 	struct filter_program filter;
 	struct namespaces_options namespaces;

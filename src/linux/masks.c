@@ -19,7 +19,7 @@
 #include "linux/syscalls.h"
 #include "linux/tree.h"
 
-/* Mask sources lie on the root's tmpfs: a source on the targets' own mount makes the kernel's work quadratic. They are removed
+/* Mask sources lie on a tmpfs of the view's own: a source on the targets' own mount makes the kernel's work quadratic. They are removed
  * once they are in place; the mounts keep them. */
 static const char mask_directory[] = ".denied", mask_file[] = ".denied-file";
 
@@ -48,57 +48,57 @@ static int cover_with_copy(int target, bool is_read_only)
 	return tree_attach(tree, target);
 }
 
-/* The root is writable for the moment that this takes; the copy must not be, or the owner of the mask could chmod it. */
-static int copy_source(int root, const char *name)
+/* That tmpfs is writable for the moment that this takes; the copy must not be, or the owner of the mask could chmod it. */
+static int copy_source(int own, const char *name)
 {
-	autoclose int tree = sys_open_tree(root, name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+	autoclose int tree = sys_open_tree(own, name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0)
 		return -1;
 	return steal_fd(&tree);
 }
 
-static int make_file(int root, const struct stat *hidden)
+static int make_file(int own, const struct stat *hidden)
 {
 	const struct timespec times[2] = { hidden->st_atim, hidden->st_mtim };
-	autoclose int fd = openat(root, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+	autoclose int fd = openat(own, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
 	/* A size that tmpfs cannot have is not worth failing for. */
 	if (fd < 0 || (ftruncate(fd, hidden->st_size) < 0 && errno != EFBIG) || futimens(fd, times) < 0)
 		return -1;
-	return copy_source(root, mask_file);
+	return copy_source(own, mask_file);
 }
 
-static int cover_with_mask(int root, int target)
+static int cover_with_mask(int own, int target)
 {
 	autoclose int tree = -1;
 	struct stat hidden;
 	if (fstat(target, &hidden) < 0)
 		return -1;
 	if (S_ISDIR(hidden.st_mode)) {
-		tree = copy_source(root, mask_directory);
+		tree = copy_source(own, mask_directory);
 		return tree < 0 ? -1 : tree_attach(tree, target);
 	}
-	tree = make_file(root, &hidden);
+	tree = make_file(own, &hidden);
 	if (tree < 0 || tree_attach(tree, target) < 0)
 		return -1;
-	return unlinkat(root, mask_file, 0); /* the mount keeps it */
+	return unlinkat(own, mask_file, 0); /* the mount keeps it */
 }
 
-static int cover_with_text(int root, int target, const char *text)
+static int cover_with_text(int own, int target, const char *text)
 {
-	autoclose int fd = openat(root, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	autoclose int fd = openat(own, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	autoclose int tree = -1;
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(fd, 0444) < 0)
 		return -1;
-	tree = copy_source(root, mask_file);
+	tree = copy_source(own, mask_file);
 	if (tree < 0 || tree_attach(tree, target) < 0)
 		return -1;
-	return unlinkat(root, mask_file, 0);
+	return unlinkat(own, mask_file, 0);
 }
 
-static int cover_with_lock(int root, int target, const struct plan *plan, const char *path)
+static int cover_with_lock(int root, int own, int target, const struct plan *plan, const char *path)
 {
 	const char *text = masks_submodule_config(root, plan->arena, path);
-	return text ? cover_with_text(root, target, text) : cover_with_copy(target, true);
+	return text ? cover_with_text(own, target, text) : cover_with_copy(target, true);
 }
 
 /* A symlink is only ever pinned: it is opened itself, and must still be one. */
@@ -118,7 +118,7 @@ static int open_target(int root, const struct step *step)
 	return steal_fd(&link);
 }
 
-static int apply_step(int root, const struct plan *plan, const struct step *step, struct error *err)
+static int apply_step(int root, int own, const struct plan *plan, const struct step *step, struct error *err)
 {
 	autoclose int target = open_target(root, step);
 	int result;
@@ -130,9 +130,9 @@ static int apply_step(int root, const struct plan *plan, const struct step *step
 	if (target < 0)
 		return error_errno(err, errno, "cannot open %s", step->path);
 	if (step->cover == COVER_MASK)
-		result = cover_with_mask(root, target);
+		result = cover_with_mask(own, target);
 	else if (step->cover == COVER_LOCK)
-		result = cover_with_lock(root, target, plan, step->path);
+		result = cover_with_lock(root, own, target, plan, step->path);
 	else
 		result = cover_with_copy(target, false);
 	if (result < 0)
@@ -141,7 +141,7 @@ static int apply_step(int root, const struct plan *plan, const struct step *step
 }
 
 /* Three sorted lists, walked as one: a parent always before what lies below it, or its copy would cover the mounts inside. */
-static int apply_all(int root, const struct plan *plan, struct error *err)
+static int apply_all(int root, int own, const struct plan *plan, struct error *err)
 {
 	const struct plan_matches *lists[] = { &plan->pinned, &plan->locked, &plan->masked };
 	size_t at[3] = { 0 };
@@ -157,20 +157,18 @@ static int apply_all(int root, const struct plan *plan, struct error *err)
 			return 0;
 		const struct plan_match *match = &lists[next]->items[at[next]++];
 		struct step step = { .path = match->path, .type = match->type, .cover = (enum cover)next };
-		if (apply_step(root, plan, &step, err) < 0)
+		if (apply_step(root, own, plan, &step, err) < 0)
 			return -1;
 	}
 }
 
-int masks_apply(int root, const struct plan *plan, struct error *err)
+int masks_apply(int root, int own, const struct plan *plan, struct error *err)
 {
-	if (mkdirat(root, mask_directory, 0) < 0)
+	if (mkdirat(own, mask_directory, 0) < 0)
 		return error_errno(err, errno, "cannot make the masks");
-	if (apply_all(root, plan, err) < 0)
+	if (apply_all(root, own, plan, err) < 0)
 		return -1;
-	if (unlinkat(root, mask_directory, AT_REMOVEDIR) < 0)
+	if (unlinkat(own, mask_directory, AT_REMOVEDIR) < 0)
 		return error_errno(err, errno, "cannot put the masks away");
-	if (tree_set(root, ATTR_RDONLY, false) < 0)
-		return error_errno(err, errno, "cannot make the root read-only");
 	return 0;
 }

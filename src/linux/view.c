@@ -5,9 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -21,92 +18,13 @@
 #include "linux/tree.h"
 #include "linux/view_parts.h"
 
-enum entry_kind {
-	ENTRY_PRIVATE, /* the private home or tmp, or a fresh tmpfs in its place: mount points may be made below it */
-	ENTRY_GRANT,
-	ENTRY_SOCKET,
-};
-
-/* One thing to attach: a detached tree and where it goes. */
-struct entry {
-	const char *path;
-	enum entry_kind kind;
-	bool is_directory;
-	bool is_writable;
-	int tree;
-	const struct state_place *place; /* NULL: a new tmpfs */
-};
-
 struct view {
 	const struct plan *plan;
+	const struct view_request *request;
+	struct view_entries entries;
 	int root;
-	struct entry *entries;
-	size_t count;
+	int own; /* the mount that berm's own files are written to: the root, or a tmpfs in it */
 };
-
-static const char tmp_path[] = "/tmp";
-
-static int compare_entries(const void *a, const void *b)
-{
-	const struct entry *left = a, *right = b;
-	int order = strcmp(left->path, right->path);
-	return order ? order : (int)left->kind - (int)right->kind;
-}
-
-static bool has_grant_at(const struct plan *plan, const char *path)
-{
-	const struct plan_grant *grant = plan_grant_for(plan, path);
-	return grant && strcmp(grant->path, path) == 0;
-}
-
-/* A grant whose nearest containing grant already shows it with the same rights needs no mount of its own. */
-static bool is_shown_by_parent(const struct plan *plan, size_t index)
-{
-	const struct plan_grant *grant = &plan->grants.items[index];
-	for (size_t i = index; i-- > 0;) {
-		const struct plan_grant *parent = &plan->grants.items[i];
-		if (!path_is_within(grant->path, parent->path))
-			continue;
-		if (plan->home != HOME_HOST && path_is_within(plan->context.home, parent->path))
-			return false;
-		return (parent->kind == GRANT_WRITE) == (grant->kind == GRANT_WRITE);
-	}
-	return false;
-}
-
-static void list_entries(struct view *view, const struct state *state)
-{
-	const struct plan *plan = view->plan;
-	size_t capacity = plan->grants.count + plan->sockets.count + 2;
-	view->entries = arena_alloc(plan->arena, capacity * sizeof *view->entries);
-	if (plan->home != HOME_HOST && !has_grant_at(plan, plan->context.home))
-		view->entries[view->count++] = (struct entry){
-			.path = plan->context.home,
-			.kind = ENTRY_PRIVATE,
-			.is_directory = true,
-			.is_writable = true,
-			.place = state->home.path ? &state->home : NULL,
-		};
-	if (!has_grant_at(plan, tmp_path))
-		view->entries[view->count++] = (struct entry){
-			.path = tmp_path,
-			.kind = ENTRY_PRIVATE,
-			.is_directory = true,
-			.is_writable = true,
-			.place = state->tmp.path ? &state->tmp : NULL,
-		};
-	for (size_t i = 0; i < plan->grants.count; i++)
-		if (!is_shown_by_parent(plan, i))
-			view->entries[view->count++] = (struct entry){
-				.path = plan->grants.items[i].path,
-				.kind = ENTRY_GRANT,
-				.is_directory = plan->grants.items[i].type == FILE_DIRECTORY,
-				.is_writable = plan->grants.items[i].kind == GRANT_WRITE,
-			};
-	for (size_t i = 0; i < plan->sockets.count; i++)
-		view->entries[view->count++] = (struct entry){ .path = plan->sockets.items[i].path, .kind = ENTRY_SOCKET };
-	qsort(view->entries, view->count, sizeof *view->entries, compare_entries);
-}
 
 /* The path was judged by the launcher; in this namespace it must still be the same directory. */
 static int check_place(int fd, const struct state_place *place, struct error *err)
@@ -129,14 +47,14 @@ void view_tmpfs_options(const struct plan *plan, const char *mode, bool is_disk,
 		snprintf(options, VIEW_OPTIONS_MAX, "mode=%s,size=%llu", mode, (unsigned long long)size);
 }
 
-static int take_tree(const struct plan *plan, struct entry *entry, struct error *err)
+static int take_tree(const struct plan *plan, struct view_entry *entry, struct error *err)
 {
 	const char *source = entry->place ? entry->place->path : entry->path;
 	autoclose int fd = -1;
 
-	if (entry->kind == ENTRY_PRIVATE && !entry->place) {
+	if (entry->kind == VIEW_PRIVATE && !entry->place) {
 		char options[VIEW_OPTIONS_MAX];
-		view_tmpfs_options(plan, strcmp(entry->path, tmp_path) == 0 ? "1777" : "700", true, options);
+		view_tmpfs_options(plan, entry->mode, true, options);
 		entry->tree = tree_new("tmpfs", options, ATTR_NOSUID | ATTR_NODEV);
 		return entry->tree < 0 ? error_errno(err, errno, "cannot mount an empty %s", entry->path) : 0;
 	}
@@ -157,8 +75,8 @@ static int take_tree(const struct plan *plan, struct entry *entry, struct error 
 
 static int take_trees(struct view *view, bool is_writable, struct error *err)
 {
-	for (size_t i = 0; i < view->count; i++)
-		if (view->entries[i].is_writable == is_writable && take_tree(view->plan, &view->entries[i], err) < 0)
+	for (size_t i = 0; i < view->entries.count; i++)
+		if (view->entries.items[i].is_writable == is_writable && take_tree(view->plan, &view->entries.items[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -173,44 +91,48 @@ static int lock_host(struct error *err)
 	return -1;
 }
 
-/* Mounts the new root over the old one and returns its descriptor: the process's own root stays below it for now. */
-static int open_root(struct error *err)
+/* Mounts the new root over the old one: the process's own root stays below it for now. */
+static int cover_root(int root, struct error *err)
 {
 	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autoclose int root = tree_new("tmpfs", "mode=755,size=4m", ATTR_NOSUID | ATTR_NODEV);
 	if (slash >= 0 && root >= 0 && tree_attach(root, slash) == 0)
-		return steal_fd(&root);
+		return 0;
 	error_errno(err, errno, "cannot mount a new root");
 	err->stage = STAGE_ROOT;
 	return -1;
 }
 
-static int make_in(int parent, const char *name, bool is_directory)
+static int new_tmpfs(void)
 {
-	int result = is_directory ? mkdirat(parent, name, 0755) : mknodat(parent, name, S_IFREG | 0644, 0);
-	return result < 0 && errno != EEXIST ? -1 : 0;
+	return tree_new("tmpfs", "mode=755,size=4m", ATTR_NOSUID | ATTR_NODEV);
 }
 
-int view_make(int root, const char *path, bool is_directory)
+/* A copy of the host's tree, which is read-only by now. What a run writes itself gets a tmpfs of its own. */
+static int open_kept_root(struct view *view, struct error *err)
 {
-	char copy[PATH_MAX];
-	size_t length = strlen(path);
-
-	/* The parents are nearly always there. */
-	if (make_in(root, path + 1, is_directory) == 0)
-		return 0;
-	if (errno != ENOENT || length >= sizeof copy) {
-		errno = errno == ENOENT ? ENAMETOOLONG : errno;
+	const struct state_place *place = view->request->root;
+	autoclose int fd = tree_open(AT_FDCWD, place->path);
+	if (fd < 0)
+		return error_errno(err, errno, "cannot open %s", place->path);
+	if (check_place(fd, place, err) < 0)
 		return -1;
-	}
-	memcpy(copy, path, length + 1);
-	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (make_in(root, copy + 1, true) < 0)
-			return -1;
-		*slash = '/';
-	}
-	return make_in(root, path + 1, is_directory);
+	view->root = tree_clone(fd, false);
+	if (cover_root(view->root, err) < 0)
+		return -1;
+	view->own = new_tmpfs();
+	if (view->own < 0 || tree_attach_at(view->own, view->root, PLAN_DOCUMENTS) < 0)
+		return error_errno(err, errno, "cannot mount %s", PLAN_DOCUMENTS);
+	return 0;
+}
+
+static int open_root(struct view *view, struct error *err)
+{
+	if (view->request->root->path)
+		return open_kept_root(view, err);
+	view->root = view->own = new_tmpfs();
+	if (cover_root(view->root, err) < 0)
+		return -1;
+	return view_shape_make(view->root, view->plan, view->request->has_terminal, err);
 }
 
 /* The same below a directory that commands have written, so that no step follows a symlink. Returns O_PATH. */
@@ -231,30 +153,19 @@ static int make_below_private(int root, const char *path, bool is_directory)
 	memcpy(parent, path, length);
 	parent[length] = '\0';
 	directory = make_below_private(root, parent, true);
-	if (directory < 0 || make_in(directory, slash + 1, is_directory) < 0)
+	if (directory < 0 || view_make_in(directory, slash + 1, is_directory) < 0)
 		return -1;
 	return tree_open(directory, slash + 1);
 }
 
-/* The entry that shows what lies around `path`, among the first `count`; NULL: nothing does, it is in our own tmpfs. */
-static const struct entry *entry_around(const struct view *view, const char *path, size_t count)
-{
-	for (size_t i = count; i-- > 0;)
-		if (path_is_within(path, view->entries[i].path))
-			return &view->entries[i];
-	return NULL;
-}
-
-/* A mount point is created only in our own tmpfs and in private directories, never in a grant. */
+/* A mount point is created only in the root's shape and in private directories, never in a grant. */
 static int attach_tree(const struct view *view, size_t index)
 {
-	const struct entry *entry = &view->entries[index], *around = entry_around(view, entry->path, index);
+	const struct view_entry *entry = &view->entries.items[index], *around = view_around(&view->entries, entry->path, index);
 	autoclose int target = -1;
 	if (!around)
-		return view_make(view->root, entry->path, entry->is_directory) < 0
-			       ? -1
-			       : tree_attach_at(entry->tree, view->root, entry->path);
-	if (around->kind == ENTRY_PRIVATE)
+		return tree_attach_at(entry->tree, view->root, entry->path);
+	if (around->kind == VIEW_PRIVATE)
 		target = make_below_private(view->root, entry->path, entry->is_directory);
 	else
 		target = tree_open(view->root, entry->path);
@@ -263,11 +174,13 @@ static int attach_tree(const struct view *view, size_t index)
 
 static int attach_entry(const struct view *view, size_t index, struct error *err)
 {
-	const struct entry *entry = &view->entries[index];
+	const struct view_entry *entry = &view->entries.items[index];
 	if (attach_tree(view, index) < 0) {
 		error_errno(err, errno, "cannot show %s", entry->path);
 		if (err->number == ENOTDIR || err->number == ELOOP)
 			error_hint(err, "a file or symbolic link of an earlier run is in the way in the private home or tmp");
+		else if (err->number == ENOENT && view->request->root->path)
+			error_hint(err, "%s is damaged: `berm state reset` removes it", view->request->root->path);
 		return -1;
 	}
 	close(entry->tree);
@@ -276,42 +189,33 @@ static int attach_entry(const struct view *view, size_t index, struct error *err
 
 static int attach_entries(const struct view *view, struct error *err)
 {
-	for (size_t i = 0; i < view->count; i++)
+	for (size_t i = 0; i < view->entries.count; i++)
 		if (attach_entry(view, i, err) < 0)
 			return -1;
 	return 0;
 }
 
-/* Symlinks such as /bin -> usr/bin, where nothing else shows them. One that an earlier run left in the private home stays. */
-static int make_link(const struct view *view, const char *path, const char *target, struct error *err)
+/* One that an earlier run left in the private home stays. */
+static int make_private_link(const struct view *view, const char *path, const char *target, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
-	const char *parent = slash == path ? NULL : arena_copy_n(view->plan->arena, path, (size_t)(slash - path));
 	autoclose int directory = -1;
-	int result;
-
-	if (entry_around(view, path, view->count)) {
-		directory = parent ? make_below_private(view->root, parent, true) : -1;
-		result = directory < 0 ? -1 : symlinkat(target, directory, slash + 1);
-	} else {
-		if (parent && view_make(view->root, parent, true) < 0)
-			return error_errno(err, errno, "cannot make %s", parent);
-		result = symlinkat(target, view->root, path + 1);
-	}
-	if (result < 0 && errno != EEXIST)
+	if (!view_around(&view->entries, path, view->entries.count))
+		return 0; /* it is in the shape */
+	if (slash != path)
+		directory = make_below_private(view->root, arena_copy_n(view->plan->arena, path, (size_t)(slash - path)), true);
+	if (directory < 0 || (symlinkat(target, directory, slash + 1) < 0 && errno != EEXIST))
 		return error_errno(err, errno, "cannot make the link %s", path);
 	return 0;
 }
 
-static int make_links(const struct view *view, struct error *err)
+static int make_private_links(const struct view *view, struct error *err)
 {
 	const struct path_links *links = &view->plan->links;
 	for (size_t i = 0; i < links->count; i++)
-		if (make_link(view, links->items[i].path, links->items[i].target, err) < 0)
+		if (make_private_link(view, links->items[i].path, links->items[i].target, err) < 0)
 			return -1;
-	if (has_grant_at(view->plan, "/var/tmp") || has_grant_at(view->plan, "/var"))
-		return 0;
-	return make_link(view, "/var/tmp", "../tmp", err);
+	return view_needs_var_tmp(view->plan) ? make_private_link(view, "/var/tmp", "../tmp", err) : 0;
 }
 
 static int write_document(int root, const struct plan_document *document, struct error *err)
@@ -325,8 +229,6 @@ static int write_document(int root, const struct plan_document *document, struct
 
 static int write_documents(const struct view *view, struct error *err)
 {
-	if (view->plan->documents.count > 0 && view_make(view->root, PLAN_DOCUMENTS, true) < 0)
-		return error_errno(err, errno, "cannot make %s", PLAN_DOCUMENTS);
 	for (size_t i = 0; i < view->plan->documents.count; i++)
 		if (write_document(view->root, &view->plan->documents.items[i], err) < 0)
 			return -1;
@@ -359,7 +261,7 @@ static int move_in(const struct view *view, struct error *err)
 }
 
 /* Everything that does not depend on what is in the project. */
-static int build(struct view *view, const struct state *state, struct view_result *result, struct error *err)
+static int build(struct view *view, struct view_result *result, struct error *err)
 {
 	struct view_devices devices;
 	int proc;
@@ -367,19 +269,16 @@ static int build(struct view *view, const struct state *state, struct view_resul
 	/* For others the permissions of those files hold by themselves. */
 	if (view->plan->context.uid == 0 && view_refuse_mounts(view->plan, err) < 0)
 		return -1;
-	list_entries(view, state);
-	if (take_trees(view, true, err) < 0 || view_devices_take(view->plan, &devices, err) < 0)
+	view_list(view->plan, view->request->state, &view->entries);
+	if (take_trees(view, true, err) < 0 || view_devices_take(view->plan, view->request->has_terminal, &devices, err) < 0)
 		return -1;
-	if (lock_host(err) < 0 || take_trees(view, false, err) < 0)
+	if (lock_host(err) < 0 || take_trees(view, false, err) < 0 || open_root(view, err) < 0)
 		return -1;
-	view->root = open_root(err);
-	if (view->root < 0)
-		return -1;
-	if (attach_entries(view, err) < 0 || make_links(view, err) < 0)
+	if (attach_entries(view, err) < 0 || make_private_links(view, err) < 0)
 		return -1;
 	if (view_devices_attach(view->plan, view->root, &devices, err) < 0)
 		return -1;
-	proc = view_proc_attach(view->root, err);
+	proc = view_proc_attach(view->root, view->own, err);
 	if (proc < 0)
 		return -1;
 	result->has_proc = proc > 0;
@@ -390,8 +289,10 @@ static int finish(struct view *view, struct view_result *result, struct error *e
 {
 	if (write_documents(view, err) < 0 || open_git_events(view, result, err) < 0)
 		return -1;
-	if (masks_apply(view->root, view->plan, err) < 0)
+	if (masks_apply(view->root, view->own, view->plan, err) < 0)
 		return -1;
+	if (tree_set(view->own, ATTR_RDONLY, false) < 0)
+		return error_errno(err, errno, "cannot make the root read-only");
 	return move_in(view, err);
 }
 
@@ -401,25 +302,29 @@ int view_probe(struct view_result *result, struct error *err)
 	int proc;
 	if (lock_host(err) < 0)
 		return -1;
-	root = open_root(err);
-	if (root < 0)
+	root = new_tmpfs();
+	if (cover_root(root, err) < 0)
 		return -1;
-	proc = view_proc_attach(root, err);
+	if (view_make(root, "/proc", true) < 0)
+		return error_errno(err, errno, "cannot make /proc");
+	proc = view_proc_attach(root, root, err);
 	result->has_proc = proc > 0;
 	return proc < 0 ? -1 : 0;
 }
 
-int view_enter(const struct plan *plan, const struct state *state, int (*await)(void *self, struct error *err), void *self,
+int view_enter(const struct plan *plan, const struct view_request *request, int (*await)(void *self, struct error *err), void *self,
 	       struct view_result *result, struct error *err)
 {
-	struct view view = { .plan = plan, .root = -1 };
+	struct view view = { .plan = plan, .request = request, .root = -1, .own = -1 };
 	mode_t mask = umask(022);
-	int status = build(&view, state, result, err);
+	int status = build(&view, result, err);
 	if (status == 0)
 		status = await(self, err);
 	if (status == 0)
 		status = finish(&view, result, err);
 	umask(mask);
+	if (view.own >= 0 && view.own != view.root)
+		close(view.own);
 	if (view.root >= 0)
 		close(view.root);
 	return status;

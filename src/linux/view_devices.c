@@ -17,6 +17,8 @@ static const char *const basic_nodes[] = {
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
 };
 
+static const char pts[] = "/dev/pts", shm[] = "/dev/shm";
+
 static const struct {
 	const char *path, *target;
 } links[] = {
@@ -51,27 +53,38 @@ static int take(struct view_devices *devices, const char *inside, const char *ho
 	return 0;
 }
 
+static const char console[] = "/dev/console";
+
+static bool find_terminal(char name[64])
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (isatty(fd) && ttyname_r(fd, name, 64) == 0 && strncmp(name, "/dev/", 5) == 0)
+			return true;
+	return false;
+}
+
+bool view_has_terminal(void)
+{
+	char name[64];
+	return find_terminal(name);
+}
+
 /* The command keeps berm's terminal through its descriptors; the name is for ttyname(3), which looks below /dev. The host's own
  * /dev/pts/N must not be named /dev/pts/N inside, where another devpts counts its own numbers. */
 static int take_terminal(struct view_devices *devices, struct error *err)
 {
-	for (int fd = 0; fd <= 2; fd++) {
-		char name[64];
-		if (!isatty(fd) || ttyname_r(fd, name, sizeof name) != 0 || strncmp(name, "/dev/", 5) != 0)
-			continue;
-		return take(devices, "/dev/console", name, err);
-	}
-	return 0;
+	char name[64];
+	return find_terminal(name) ? take(devices, console, name, err) : 0;
 }
 
-int view_devices_take(const struct plan *plan, struct view_devices *devices, struct error *err)
+int view_devices_take(const struct plan *plan, bool has_terminal, struct view_devices *devices, struct error *err)
 {
 	devices->count = 0;
 	devices->is_restricted = restrict_all();
 	for (size_t i = 0; i < sizeof basic_nodes / sizeof basic_nodes[0]; i++)
 		if (take(devices, basic_nodes[i], basic_nodes[i], err) < 0)
 			return -1;
-	if (take_terminal(devices, err) < 0)
+	if (has_terminal && take_terminal(devices, err) < 0)
 		return -1;
 	for (size_t i = 0; i < plan->devices.count; i++)
 		if (take(devices, plan->devices.items[i].path, plan->devices.items[i].path, err) < 0)
@@ -82,7 +95,7 @@ int view_devices_take(const struct plan *plan, struct view_devices *devices, str
 static int attach_new(int root, const char *path, const char *type, const char *options, uint64_t attributes, struct error *err)
 {
 	autoclose int tree = tree_new(type, options, attributes);
-	if (tree < 0 || view_make(root, path, true) < 0 || tree_attach_at(tree, root, path) < 0)
+	if (tree < 0 || tree_attach_at(tree, root, path) < 0)
 		return error_errno(err, errno, "cannot mount %s", path);
 	return 0;
 }
@@ -93,16 +106,27 @@ int view_devices_attach(const struct plan *plan, int root, const struct view_dev
 	view_tmpfs_options(plan, "1777", false, options);
 	for (size_t i = 0; i < devices->count; i++) {
 		const struct view_device *node = &devices->nodes[i];
-		if (view_make(root, node->path, false) < 0 || tree_attach_at(node->tree, root, node->path) < 0)
+		if (tree_attach_at(node->tree, root, node->path) < 0)
 			return error_errno(err, errno, "cannot mount %s", node->path);
 		close(node->tree);
 	}
-	if (attach_new(root, "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=620", ATTR_NOSUID | ATTR_NOEXEC, err) < 0)
+	if (attach_new(root, pts, "devpts", "newinstance,ptmxmode=0666,mode=620", ATTR_NOSUID | ATTR_NOEXEC, err) < 0)
 		return -1;
-	if (attach_new(root, "/dev/shm", "tmpfs", options, ATTR_NOSUID | ATTR_NODEV, err) < 0)
-		return -1;
+	return attach_new(root, shm, "tmpfs", options, ATTR_NOSUID | ATTR_NODEV, err);
+}
+
+int view_devices_make(int root, const struct plan *plan, bool has_terminal, struct error *err)
+{
+	int result = 0;
+	for (size_t i = 0; i < sizeof basic_nodes / sizeof basic_nodes[0]; i++)
+		result |= view_make(root, basic_nodes[i], false);
+	for (size_t i = 0; i < plan->devices.count; i++)
+		result |= view_make(root, plan->devices.items[i].path, false);
+	if (has_terminal)
+		result |= view_make(root, console, false);
+	result |= view_make(root, pts, true) | view_make(root, shm, true);
 	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
 		if (symlinkat(links[i].target, root, links[i].path) < 0)
-			return error_errno(err, errno, "cannot make /%s", links[i].path);
-	return 0;
+			result = -1;
+	return result < 0 ? error_errno(err, errno, "cannot make the places of the new root's /dev") : 0;
 }

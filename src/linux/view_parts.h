@@ -1,10 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rooms of the view, between view.c, view_devices.c, view_mounts.c, view_proc.c, masks.c and masks_git.c only. */
+/* The rooms of the view, between view*.c, masks.c and masks_git.c only. */
 #ifndef BERM_LINUX_VIEW_PARTS_H
 #define BERM_LINUX_VIEW_PARTS_H
 
 #include "common/error.h"
 #include "common/plan.h"
+#include "common/state.h"
+#include "linux/view.h"
+
+/* view_entries.c */
+enum view_kind {
+	VIEW_PRIVATE, /* the private home or tmp, or a fresh tmpfs in its place: mount points may be made below it */
+	VIEW_GRANT,
+	VIEW_SOCKET,
+};
+/* One thing to attach: a detached tree and where it goes. */
+struct view_entry {
+	const char *path;
+	enum view_kind kind;
+	bool is_directory;
+	bool is_writable;
+	int tree;
+	const char *mode; /* of a private one */
+	const struct state_place *place; /* of a private one; NULL: a new tmpfs */
+};
+struct view_entries {
+	struct view_entry *items; /* by path */
+	size_t count;
+};
+/* Without a state: the paths only. */
+void view_list(const struct plan *plan, const struct state *state, struct view_entries *entries);
+/* The entry that shows what lies around `path`, among the first `count`; NULL: nothing does, it is in the new root itself. */
+const struct view_entry *view_around(const struct view_entries *entries, const char *path, size_t count);
+bool view_has_grant_at(const struct plan *plan, const char *path);
+
+/* view_shape.c */
+bool view_needs_var_tmp(const struct plan *plan);
 
 /* view_devices.c. Nodes are copied before the host tree becomes nodev, and attached later. */
 enum { VIEW_DEVICE_MAX = 64 };
@@ -16,25 +47,29 @@ struct view_devices {
 	size_t count;
 	bool is_restricted; /* all of /dev was, before the nodes were taken */
 };
-int view_devices_take(const struct plan *plan, struct view_devices *devices, struct error *err);
+int view_devices_take(const struct plan *plan, bool has_terminal, struct view_devices *devices, struct error *err);
+/* Their part of the root's shape. */
+int view_devices_make(int root, const struct plan *plan, bool has_terminal, struct error *err);
 int view_devices_attach(const struct plan *plan, int root, const struct view_devices *devices, struct error *err);
 
 /* view.c: the mount options of a tmpfs of this mode; with is_disk its files count as the disk's too. */
 enum { VIEW_OPTIONS_MAX = 64 };
 void view_tmpfs_options(const struct plan *plan, const char *mode, bool is_disk, char options[VIEW_OPTIONS_MAX]);
 
-/* view_proc.c. Returns 1 if /proc is there, 0 if the kernel refuses it here, -1. */
-int view_proc_attach(int root, struct error *err);
+/* view_proc.c. Returns 1 if /proc is there, 0 if the kernel refuses it here, -1. `own` is a directory for files of berm's own. */
+int view_proc_attach(int root, int own, struct error *err);
 
 /* view_mounts.c: -1 if something of the kernel's own is mounted in what is writable. */
 int view_refuse_mounts(const struct plan *plan, struct error *err);
 
-/* masks.c: pins, locks and masks of the plan, after everything else is attached; leaves the root read-only. */
-int masks_apply(int root, const struct plan *plan, struct error *err);
+/* masks.c: pins, locks and masks of the plan, after everything else is attached. `own` as above, still writable. */
+int masks_apply(int root, int own, const struct plan *plan, struct error *err);
 /* masks_git.c: what a submodule's configuration shall read like inside; NULL: as it is, or it is none. */
 const char *masks_submodule_config(int root, struct arena *arena, const char *path);
 
-/* An empty file or directory in our own tmpfs, where nothing is a symlink that we did not make; parents as needed. -1 with errno. */
+/* view_shape.c: an empty file or directory in a root of ours, where nothing is a symlink that we did not make; parents as needed. -1 with
+ * errno. The other one makes no parents. */
 int view_make(int root, const char *path, bool is_directory);
+int view_make_in(int parent, const char *name, bool is_directory);
 
 #endif

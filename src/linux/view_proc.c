@@ -36,10 +36,10 @@ static int lock(int proc, const char *name, struct error *err)
 	return 0;
 }
 
-static const char empty_name[] = "/.empty";
+static const char empty_name[] = ".empty";
 
 /* An empty file lies over it: opened as before, with nothing in it. */
-static int hide(int root, int proc, const char *name, struct error *err)
+static int hide(int own, int proc, const char *name, struct error *err)
 {
 	autoclose int target = tree_open(proc, name);
 	autoclose int tree = -1;
@@ -47,31 +47,28 @@ static int hide(int root, int proc, const char *name, struct error *err)
 		return 0;
 	if (target < 0)
 		return error_errno(err, errno, "cannot open /proc/%s", name);
-	tree = sys_open_tree(root, empty_name + 1, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+	tree = sys_open_tree(own, empty_name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0 || tree_attach(tree, target) < 0)
 		return error_errno(err, errno, "cannot hide /proc/%s", name);
 	return 0;
 }
 
-static int hide_all(int root, int proc, struct error *err)
+static int hide_all(int own, int proc, struct error *err)
 {
 	size_t count = getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL;
-	if (view_make(root, empty_name, false) < 0)
+	if (view_make_in(own, empty_name, false) < 0)
 		return error_errno(err, errno, "cannot make an empty file");
 	for (size_t i = 0; i < count; i++)
-		if (hide(root, proc, hidden[i], err) < 0)
+		if (hide(own, proc, hidden[i], err) < 0)
 			return -1;
-	if (unlinkat(root, empty_name + 1, 0) < 0) /* the mounts keep it */
+	if (unlinkat(own, empty_name, 0) < 0) /* the mounts keep it */
 		return error_errno(err, errno, "cannot put the empty file away");
 	return 0;
 }
 
-int view_proc_attach(int root, struct error *err)
+int view_proc_attach(int root, int own, struct error *err)
 {
-	autoclose int tree = -1;
-	if (view_make(root, "/proc", true) < 0)
-		return error_errno(err, errno, "cannot make /proc");
-	tree = tree_new("proc", "", ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC);
+	autoclose int tree = tree_new("proc", "", ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC);
 	/* Where parts of the host's /proc are covered (containers), the kernel refuses a fresh one. */
 	if (tree < 0 && errno == EPERM)
 		return 0;
@@ -80,5 +77,5 @@ int view_proc_attach(int root, struct error *err)
 	for (size_t i = 0; i < (getuid() == 0 ? sizeof read_only / sizeof read_only[0] : READ_ONLY_FOR_ALL); i++)
 		if (lock(tree, read_only[i], err) < 0)
 			return -1;
-	return hide_all(root, tree, err) < 0 ? -1 : 1;
+	return hide_all(own, tree, err) < 0 ? -1 : 1;
 }

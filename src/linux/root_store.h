@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The new root's shape (view.h), kept in the private state of the project: some fifty directories, empty files and links that a launch would
+ * otherwise make, and the kernel take apart at its end. It lies in the class directory, which no sandbox can write and whose lock keeps
+ * `berm state reset` away while it is in use; its name is a hash of all that is in it, and it appears whole or not at all. */
+#ifndef BERM_LINUX_ROOT_STORE_H
+#define BERM_LINUX_ROOT_STORE_H
+
+#include "common/plan.h"
+#include "common/state.h"
+#include "linux/view.h"
+
+/* The one of this name, made now if there is none. Never an error: `place` has no path if it cannot be had, and the view makes its own. */
+void root_store_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
+		     struct state_place *place);
+
+#endif
