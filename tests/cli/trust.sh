@@ -60,6 +60,7 @@ expect "nothing was recorded" test ! -e "$XDG_STATE_HOME/berm/trust"
 answer() {
 	local answer=$1
 	shift
+	rm -f "$scratch/screen" # the question before is still in it
 	mkfifo "$scratch/keys"
 	timeout "$patience" script -qefc "$*" "$scratch/screen" <"$scratch/keys" >/dev/null 2>&1 &
 	local pid=$!
