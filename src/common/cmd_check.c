@@ -202,6 +202,8 @@ int cmd_check(int argc, char **argv)
 	if (rest < argc &&
 	    options_parse(&session.arena, COMMAND_CHECK, argc - rest, argv + rest, &session.options, &more, &err) < 0)
 		return report_error(&err);
+	if (session.options.wants_help)
+		return print_help();
 	if (rest >= argc || rest + more >= argc) {
 		error_set(&err, "nothing to check");
 		error_hint(&err, "berm check read|write|exec PATH..., connect HOST:PORT..., env NAME...");

@@ -131,26 +131,12 @@ static bool widens(struct session *session, const struct trial *trial)
 	return false;
 }
 
-static int write_all(int fd, const struct text *text)
-{
-	size_t done = 0;
-	while (done < text->length) {
-		ssize_t count = write(fd, text->data + done, text->length - done);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return -1;
-		done += (size_t)count;
-	}
-	return fsync(fd);
-}
-
 static int create_file(int directory, const char *name, const struct text *text)
 {
 	autoclose int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -1;
-	if (write_all(fd, text) == 0)
+	if (text_write(fd, text->data, text->length) == 0 && fsync(fd) == 0)
 		return 0;
 	unlinkat(directory, name, 0);
 	return -1;

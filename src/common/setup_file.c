@@ -127,20 +127,6 @@ int setup_file_read(struct arena *arena, const struct context *context, const ch
 	return 0;
 }
 
-static int write_all(int fd, struct jsonc_text text)
-{
-	size_t done = 0;
-	while (done < text.length) {
-		ssize_t count = write(fd, text.data + done, text.length - done);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return -1;
-		done += (size_t)count;
-	}
-	return 0;
-}
-
 /* Is the file what was read? A file that was absent is absent. */
 static int still_the_same(struct arena *arena, const struct setup_file *file, int directory, struct error *err)
 {
@@ -162,7 +148,7 @@ static int still_the_same(struct arena *arena, const struct setup_file *file, in
 static int fill(const struct setup_file *file, int fd, struct jsonc_text text)
 {
 	struct stat status;
-	if (write_all(fd, text) < 0 || fstat(fd, &status) < 0)
+	if (text_write(fd, text.data, text.length) < 0 || fstat(fd, &status) < 0)
 		return -1;
 	if (file->exists && (status.st_uid != file->uid || status.st_gid != file->gid) && fchown(fd, file->uid, file->gid) < 0)
 		return -1;

@@ -3,10 +3,12 @@
  * lack of memory ends the process the way an arena's does. Nothing here depends on the locale. */
 #include "common/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/arena.h"
 
@@ -400,4 +402,18 @@ void text_add_size(struct text *text, uint64_t bytes)
 void text_add_duration(struct text *text, uint64_t milliseconds)
 {
 	add_with_unit(text, milliseconds, duration_units, COUNT(duration_units));
+}
+
+int text_write(int fd, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t count = write(fd, bytes, length);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return -1;
+		bytes += count;
+		length -= (size_t)count;
+	}
+	return 0;
 }

@@ -48,5 +48,7 @@ bool text_parse_size(const char *string, uint64_t *bytes);
 bool text_parse_duration(const char *string, uint64_t *milliseconds);
 void text_add_size(struct text *text, uint64_t bytes);
 void text_add_duration(struct text *text, uint64_t milliseconds);
+/* All of it, however much a file takes at a time; -1 with errno. */
+int text_write(int fd, const char *bytes, size_t length);
 
 #endif

@@ -1,51 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 and table look-ups. Never allocates, never reads past the end it is given, accepts no overlong form, surrogate or
- * number above U+10FFFF. */
+/* UTF-8 and table look-ups. Never allocates, never reads past the end it is given. */
 #include "common/unicode.h"
 
 #include <stdlib.h>
 
-/* The number of bytes that a lead byte announces, 0 if it cannot lead. */
-static size_t lead_length(unsigned char lead)
-{
-	if (lead < 0x80)
-		return 1;
-	if (lead >= 0xc2 && lead <= 0xdf)
-		return 2;
-	if (lead >= 0xe0 && lead <= 0xef)
-		return 3;
-	if (lead >= 0xf0 && lead <= 0xf4)
-		return 4;
-	return 0;
-}
-
-static bool is_well_formed(uint32_t character, size_t length)
-{
-	static const uint32_t minimum[] = { 0, 0, 0x80, 0x800, 0x10000 };
-
-	return character >= minimum[length] && character <= UNICODE_MAX && !(character >= 0xd800 && character <= 0xdfff);
-}
+#include "common/text.h"
 
 size_t unicode_decode(const char *at, const char *end, uint32_t *character)
 {
 	unsigned char lead = (unsigned char)*at;
-	size_t length = lead_length(lead);
-	uint32_t value = length > 1 ? lead & (0x7fu >> length) : lead;
+	size_t length = lead < 0x80 ? 0 : text_decode(at, (size_t)(end - at), character);
 
-	if (length == 0 || length > (size_t)(end - at))
-		goto invalid;
-	for (size_t i = 1; i < length; i++) {
-		unsigned char next = (unsigned char)at[i];
-		if ((next & 0xc0) != 0x80)
-			goto invalid;
-		value = value << 6 | (next & 0x3f);
-	}
-	if (!is_well_formed(value, length))
-		goto invalid;
-	*character = value;
-	return length;
-invalid:
-	*character = UNICODE_INVALID + lead;
+	if (length > 0)
+		return length;
+	*character = lead < 0x80 ? lead : UNICODE_INVALID + lead;
 	return 1;
 }
 

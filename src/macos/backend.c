@@ -47,20 +47,6 @@ static const char *make_tag(struct arena *arena)
 	return arena_printf(arena, "berm-%s", tag);
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(fd, bytes, length);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -1;
-		bytes += written;
-		length -= (size_t)written;
-	}
-	return 0;
-}
-
 /* In the state directory, which no sandbox can write: whoever can change this file before sandbox-exec reads it writes the policy. */
 static int write_profile(const struct plan *plan, const struct profile *profile, const char *tag, const char **path,
 			 struct error *err)
@@ -74,7 +60,7 @@ static int write_profile(const struct plan *plan, const struct profile *profile,
 	if (fd < 0)
 		return error_errno(err, errno, "cannot write the profile into %s", plan->context.state_directory);
 	*path = path_join(plan->arena, plan->context.state_directory, name);
-	if (write_all(fd, profile->text, profile->length) < 0) {
+	if (text_write(fd, profile->text, profile->length) < 0) {
 		error_errno(err, errno, "cannot write %s", *path);
 		unlink(*path);
 		return -1;
@@ -142,7 +128,7 @@ static void keep_report(const struct plan *plan, const struct violations *violat
 		fd = openat(directory, "violations.jsonl", O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	violations_json(violations, &lines);
 	if (fd >= 0)
-		(void)write_all(fd, lines.data, lines.length);
+		(void)text_write(fd, lines.data, lines.length);
 	text_free(&lines);
 }
 

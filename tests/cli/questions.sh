@@ -5,7 +5,7 @@
 . "$(dirname "$0")/support/lib.sh"
 
 # Help fits a terminal of 24 lines and 80 columns, is on stdout, and says how the subcommand is called.
-for subcommand in help --help -h "run --help" "run -h" "plan --help" "check --help" "policies --help" "trust --help" "state --help"; do
+for subcommand in help --help -h "run --help" "run -h" "plan --help" "check --help" "check read --help" "policies --help" "trust --help" "state --help"; do
 	# shellcheck disable=SC2086
 	expect_status "berm $subcommand" 0 "$BERM" $subcommand
 	expect_equal "berm $subcommand: nothing on stderr" "" "$err"

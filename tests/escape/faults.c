@@ -36,8 +36,7 @@ struct bench {
 struct hit {
 	struct traced_call call;
 	bool is_startup; /* main had not begun */
-	bool is_supervising; /* the launcher's set-up was over */
-	bool is_born; /* init had made the command's process */
+	bool is_born; /* init had made the command's process: the launcher's set-up is over */
 };
 
 struct tally {
@@ -83,8 +82,8 @@ static int run(struct bench *bench, const struct fault *fault, struct trace *tra
 static bool may_be_silent(const struct hit *hit)
 {
 	const struct traced_call *call = &hit->call;
-	/* The launcher while it supervises: its failure ends the run, in whatever words; the set-up is over. */
-	if (call->process == 0 && hit->is_supervising)
+	/* The launcher while it supervises: its failure ends the run, in whatever words. */
+	if (call->process == 0 && hit->is_born)
 		return true;
 	return call->process == 0 &&
 	       (hit->is_startup || call->number == SYS_mmap || call->number == SYS_brk || call->number == SYS_mprotect ||
@@ -144,9 +143,7 @@ static void try_call(struct bench *bench, const struct traced_call *call, int st
 	struct trace trace = { .calls = NULL };
 	int code = run(bench, &fault, &trace);
 	/* Threads make the count vary a little: what counts is the call that really failed. */
-	struct hit hit = {
-		{ call->process, call->index, trace.failed_number }, call->index < startup, trace.is_supervising, trace.is_born
-	};
+	struct hit hit = { { call->process, call->index, trace.failed_number }, call->index < startup, trace.is_born };
 	const char *problem = judge(bench, &hit, code, tally);
 	if (!problem)
 		return;

@@ -31,7 +31,7 @@ struct session {
 	int born;
 	pid_t program;
 	bool is_started; /* the program itself runs: what came before were our own calls */
-	bool has_child[2]; /* of the program, and of its first child */
+	bool is_born; /* the first child has made a process */
 	const struct fault *fault;
 	struct trace *trace;
 };
@@ -125,8 +125,7 @@ static void on_call(struct session *session, struct tracee *tracee)
 	if (tracee->process == fault->process && tracee->count == fault->index) {
 		skip_call(tracee->pid);
 		session->trace->failed_number = (long)info.entry.nr;
-		session->trace->is_supervising = session->has_child[0];
-		session->trace->is_born = session->has_child[1];
+		session->trace->is_born = session->is_born;
 		tracee->is_failing = true;
 	}
 	tracee->count++;
@@ -136,10 +135,10 @@ static void on_call(struct session *session, struct tracee *tracee)
 static void on_birth(struct session *session, const struct tracee *parent)
 {
 	unsigned long child = 0;
-	if (parent->process > 1 || ptrace(PTRACE_GETEVENTMSG, parent->pid, 0, &child))
+	if (parent->process != 1 || ptrace(PTRACE_GETEVENTMSG, parent->pid, 0, &child))
 		return;
 	if (!is_thread_of((pid_t)child, session->program))
-		session->has_child[parent->process] = true;
+		session->is_born = true;
 }
 
 /* One stop. Once the command runs nothing is counted any more and everybody runs freely. */
@@ -210,7 +209,7 @@ int trace_run(char *const *argv, char *const *environment, const char *directory
 	setitimer(ITIMER_REAL, &limit, NULL);
 	trace->count = 0;
 	trace->has_executed = false;
-	trace->is_supervising = trace->is_born = false;
+	trace->is_born = false;
 	trace->failed_number = -1;
 	session.program = start(argv, environment, directory, out);
 	tracee_of(&session, session.program);

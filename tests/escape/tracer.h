@@ -18,7 +18,7 @@ struct traced_call {
 struct trace {
 	struct traced_call *calls; /* those before the command was executed; TRACE_CALLS_MAX of room, or NULL */
 	size_t count;
-	bool is_supervising, is_born; /* when the fault came: the program had made its first child, that child had made one */
+	bool is_born; /* when the fault came, the program's first child had made one */
 	long failed_number; /* the call that was made to fail; -1: it never came */
 	bool has_executed; /* a child executed a program: the command's start */
 };
