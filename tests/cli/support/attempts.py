@@ -22,7 +22,7 @@ def append(path):
 
 def connect(family, address):
     with socket.socket(family, socket.SOCK_STREAM) as client:
-        client.settimeout(2)
+        client.settimeout(20)
         client.connect(address)
     return True
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 BERM = os.environ["BERM"]
-SECONDS = 20
+SECONDS = 120
 WORKERS = 4
 
 ODD = [b"", b" ", b"a b", b"'", b'"', b"\\", b"\\n", b"\n", b"a\nb\n", b"\t", b"$HOME", b"`id`", b"$(id)", b"*", b"?", b"[a]", b"~", b"!", b"!!",

@@ -54,7 +54,7 @@ def hook(payload, command=None, extra=None):
     if not isinstance(payload, bytes):
         payload = json.dumps(payload).encode()
     return subprocess.run(["sh", "-c", command or HOOK], input=payload, capture_output=True, cwd=project,
-                          env=environment | (extra or {}), timeout=30)
+                          env=environment | (extra or {}), timeout=120)
 
 
 def updated(result):
@@ -80,7 +80,7 @@ def rewrite(command, cwd=project, extra=None):
 
 def run(command, shell="bash", cwd=project):
     flag = "-lc" if host == "codex" and shell in ("bash", "zsh") else "-c"
-    return subprocess.run([shell, flag, command], capture_output=True, cwd=cwd, env=environment, timeout=60)
+    return subprocess.run([shell, flag, command], capture_output=True, cwd=cwd, env=environment, timeout=120)
 
 
 # The very command that setup would write. claude-code has none: its prefix is stronger, the hook is the second way.
@@ -211,7 +211,7 @@ for command in (f"{berm} hook-rewrite || exit 2", f"{berm} hook-rewrite --host=n
 
 # An agent that is inside already: its commands are, and stay as they are.
 nested = subprocess.run([berm, "run", "--allow-read=" + os.path.dirname(berm), "--", "sh", "-c", HOOK], cwd=project, env=environment,
-                        input=json.dumps(call("echo nested")).encode(), capture_output=True, timeout=30)
+                        input=json.dumps(call("echo nested")).encode(), capture_output=True, timeout=120)
 expect("inside, unchanged", nested.returncode == 0 and updated(nested)["command"] == "echo nested", nested)
 faked = hook(call("echo faked"), extra={"BERM": "1"})
 expect("a variable does not make it so", updated(faked)["command"] != "echo faked", faked)

@@ -16,7 +16,7 @@ def expect(holds, what):
 
 
 def run(*words, **options):
-    return subprocess.run([refuse, *mode.split("+"), "--", *words], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run([refuse, *mode.split("+"), "--", *words], capture_output=True, text=True, timeout=300, **options)
 
 
 # What the shim makes fail, whatever the machine: the mechanism and its errno. None: it has to work.
