@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads, binds and writes. The directory is judged by state.c's rules, the file must be this user's own and closed to others. A file that is not finished has
  * no name, so that a berm that is killed while it writes leaves nothing. */
-#define _GNU_SOURCE
 #include "common/walk_store.h"
 
 #include <errno.h>
