@@ -16,6 +16,7 @@
 
 #include "common/cleanup.h"
 #include "common/state.h"
+#include "common/text.h"
 
 #ifdef __APPLE__
 #define st_ctim st_ctimespec
@@ -111,20 +112,6 @@ void walk_store_settle(struct walk_store *store, bool has_succeeded)
 	store->is_open = false;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t count = write(fd, bytes, length);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return false;
-		bytes += count;
-		length -= (size_t)count;
-	}
-	return true;
-}
-
 /* Nameless until it is whole; then for a moment under a name that the next writer of this slot removes, if we are killed in it. Of two
  * writers either file may end up in place. */
 static bool write_nameless(int plans, const struct walk_store *store, const char *name)
@@ -136,7 +123,7 @@ static bool write_nameless(int plans, const struct walk_store *store, const char
 		return false;
 	snprintf(temporary, sizeof temporary, ".new-walk-%s", store->slot);
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	if (!write_all(fd, store->bytes, store->size))
+	if (text_write(fd, store->bytes, store->size) < 0)
 		return true;
 	unlinkat(plans, temporary, 0);
 	if (linkat(AT_FDCWD, link, plans, temporary, AT_SYMLINK_FOLLOW) < 0)
@@ -162,7 +149,7 @@ static void write_named(int plans, const struct walk_store *store, const char *n
 	fd = openat(plans, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (!write_all(fd, store->bytes, store->size) || renameat(plans, temporary, plans, name) < 0)
+	if (text_write(fd, store->bytes, store->size) < 0 || renameat(plans, temporary, plans, name) < 0)
 		unlinkat(plans, temporary, 0);
 }
 
