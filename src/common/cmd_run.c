@@ -214,18 +214,15 @@ static int open_and_run(struct session *session, struct run_request *request, st
 /* The full tier first, without asking beforehand whether it can be had: where the host refuses it nothing has run yet. */
 static int run_in_some_tier(struct session *session, struct run_request *request, struct run_result *result, struct error *err)
 {
-	struct attempt attempt = { .session = session };
+	struct attempt *attempt = request->self;
 	struct error why;
 
-	request->complete = complete;
-	request->meanwhile = keep_index;
-	request->self = &attempt;
 	if (open_and_run(session, request, result, err) == 0)
 		return 0;
 	if (!result->is_refused_by_host)
 		return -1;
 	why = *err;
-	note_full(&session->plan, &attempt.told);
+	note_full(&session->plan, &attempt->told);
 	session_restart(session, TIER_LANDLOCK);
 	request->prepared = NULL;
 	*result = (struct run_result){ 0 };
@@ -284,10 +281,14 @@ int run_command(struct session *session, char *const *command)
 {
 	struct error err = { 0 };
 	struct run_result result = { 0 };
+	struct attempt attempt = { .session = session };
 	struct run_request request = {
 		.argv = command,
 		.pass_fds = session->options.pass_fds,
 		.pass_fd_count = session->options.pass_fd_count,
+		.complete = complete,
+		.meanwhile = keep_index,
+		.self = &attempt,
 	};
 
 	if (descriptors_close_others(request.pass_fds, request.pass_fd_count, &err) < 0 ||

@@ -94,7 +94,7 @@ static struct plan_matches take_matches(struct reader *reader, struct arena *are
 		if (!type || (unsigned char)*type > FILE_UNKNOWN || path[0] != '/')
 			reader->has_failed = true;
 		else
-			matches.items[i] = (struct plan_match){ .path = path, .type = (enum file_type)*type };
+			matches.items[i] = (struct plan_match){ .path = path, .type = (enum file_type) * type };
 	}
 	return matches;
 }
