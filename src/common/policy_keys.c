@@ -31,7 +31,8 @@ static const struct key_choice tmp_choices[] = {
 
 static const struct key_choice network_choices[] = {
 	{ "none", NETWORK_NONE, "no destination at all", true, false },
-	{ "all", NETWORK_ALL, "the machine's network as it is, metadata services too; with network.deny neither these nor those", false, false },
+	{ "all", NETWORK_ALL,
+	  "the machine's network as it is, metadata services too; with network.deny neither these nor those", false, false },
 	{ 0 },
 };
 
