@@ -78,7 +78,8 @@ static int take_tree(const struct plan *plan, struct view_entry *entry, struct e
 static int take_trees(struct view *view, bool is_writable, struct error *err)
 {
 	for (size_t i = 0; i < view->entries.count; i++)
-		if (view->entries.items[i].is_writable == is_writable && take_tree(view->plan, &view->entries.items[i], err) < 0)
+		if (view->entries.items[i].is_writable == is_writable &&
+		    take_tree(view->plan, &view->entries.items[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -224,9 +225,11 @@ static int write_document(int root, const struct plan_document *document, struct
 {
 	size_t length = strlen(document->text);
 	autoclose int fd = openat(root, document->path + 1, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-	if (fd < 0 || write(fd, document->text, length) != (ssize_t)length)
-		return error_errno(err, errno, "cannot write %s", document->path);
-	return 0;
+	ssize_t written = fd < 0 ? -1 : write(fd, document->text, length);
+	if (written == (ssize_t)length)
+		return 0;
+	/* Some of it: the caller's limit on file sizes (ulimit -f). */
+	return error_errno(err, written < 0 ? errno : EFBIG, "cannot write %s", document->path);
 }
 
 static int write_documents(const struct view *view, struct error *err)
@@ -314,8 +317,8 @@ int view_probe(struct view_result *result, struct error *err)
 	return proc < 0 ? -1 : 0;
 }
 
-int view_enter(const struct plan *plan, const struct view_request *request, int (*await)(void *self, struct error *err), void *self,
-	       struct view_result *result, struct error *err)
+int view_enter(const struct plan *plan, const struct view_request *request, int (*await)(void *self, struct error *err),
+	       void *self, struct view_result *result, struct error *err)
 {
 	struct view view = { .plan = plan, .request = request, .root = -1, .own = -1 };
 	mode_t mask = umask(022);

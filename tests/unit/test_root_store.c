@@ -69,7 +69,8 @@ TEST has_all_that_is_mounted_on(void)
 	ASSERT_EQ(0, stat(place.path, &info));
 	ASSERT_EQ(0755, (int)(info.st_mode & 07777));
 	ASSERT(info.st_ino == place.inode && info.st_dev == place.device);
-	static const char *const directories[] = { "/usr", "/work/app", "/home/ann", "/tmp", "/proc", "/run/berm", "/dev/pts", "/dev/shm" };
+	static const char *const directories[] = { "/usr",  "/work/app", "/home/ann", "/tmp",
+						   "/proc", "/run/berm", "/dev/pts",  "/dev/shm" };
 	for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
 		ASSERT_EQm(directories[i], S_IFDIR, type_of(&place, directories[i]));
 	ASSERT_EQ(S_IFREG, type_of(&place, "/dev/null"));
@@ -100,7 +101,8 @@ TEST is_another_for_another_shape(void)
 	find(&plan, false, directory, &third);
 	plan.grants.count = 1;
 	find(&plan, false, directory, &fourth);
-	ASSERT(first.inode != second.inode && second.inode != third.inode && third.inode != fourth.inode && third.inode != first.inode);
+	ASSERT(first.inode != second.inode && second.inode != third.inode && third.inode != fourth.inode &&
+	       third.inode != first.inode);
 	ASSERT_EQ(0, type_of(&fourth, "/work"));
 	ASSERT_EQ(4, entries_of(directory));
 	close(directory);
