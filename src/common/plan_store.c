@@ -325,7 +325,8 @@ void plan_store_save(struct arena *arena, const struct plan_key *key, const stru
 		return;
 	collect_own(plan, &stored);
 	stored.passed = plan->policy->environment.pass;
-	if (plan_encode(plan, &stored, &body) && body.length + sizeof header <= FILE_MAX) {
+	if (plan_encode(plan, &stored, &body) && body.length + sizeof header <= FILE_MAX &&
+	    state_may_write(body.length + sizeof header)) {
 		memcpy(header.magic, magic, sizeof magic);
 		memcpy(header.key, key->hash, SHA256_HEX);
 		header.length = (uint32_t)body.length;

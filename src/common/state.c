@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -269,4 +270,10 @@ int state_prepare(const struct plan *plan, struct state *state, struct error *er
 		return -1;
 	state->lock = steal_fd(&class);
 	return 0;
+}
+
+bool state_may_write(size_t size)
+{
+	struct rlimit limit;
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
 }

@@ -35,6 +35,10 @@ int state_lock(int directory, bool is_shared);
 /* Does a run (or a reset) hold it now? */
 bool state_is_in_use(int directory);
 
+/* Does the caller's limit on file sizes (ulimit -f) allow so much? Beyond it a write would end berm by a signal, or be taken for one that is
+ * meant for the command. */
+bool state_may_write(size_t size);
+
 /* The file in a project's directory that says which project it is, and the directory that holds all projects. */
 extern const char state_projects[];
 extern const char state_path_file[];

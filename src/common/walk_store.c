@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <linux/capability.h>
@@ -153,13 +152,6 @@ static void write_named(int plans, const struct walk_store *store, const char *n
 		unlinkat(plans, temporary, 0);
 }
 
-/* The signal of a file that grows too large would be taken for one that is meant for the command. */
-static bool is_allowed(size_t size)
-{
-	struct rlimit limit;
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
-}
-
 void walk_store_write(struct walk_store *store, struct arena *arena, const char *state_directory)
 {
 	char name[NAME_BYTES];
@@ -169,7 +161,7 @@ void walk_store_write(struct walk_store *store, struct arena *arena, const char 
 
 	if (!store->bytes)
 		return;
-	if (is_allowed(store->size))
+	if (state_may_write(store->size))
 		state = state_open(arena, state_directory, false, &ignored);
 	plans = state < 0 ? -1 : state_enter(state, "plans", state_directory, false, &ignored);
 	snprintf(name, sizeof name, ".walk-%s", store->slot);

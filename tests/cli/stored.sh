@@ -589,6 +589,11 @@ rm -f "$plans"/* 2>/dev/null
 expect_output "a store that cannot be written" text "$BERM" run --env=UNSEEN -- cat notes
 chmod 700 "$plans"
 
+# Nor one that the caller's limit on file sizes has no room for.
+# shellcheck disable=SC2016 # for the inner shell
+expect_output "a limit on file sizes" text bash -c 'ulimit -f 8; exec "$0" run --env=UNSEEN2 -- cat notes' "$BERM"
+rebuilt "a limit on file sizes" "no plan is stored" --env=UNSEEN2
+
 # The question itself.
 expect_status "--why-rebuilt --json" 125 "$BERM" plan --why-rebuilt --json
 expect_status "--why-rebuilt --os" 125 "$BERM" plan --why-rebuilt --os=linux
