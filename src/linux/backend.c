@@ -196,8 +196,9 @@ static int complete(struct launch *launch, const struct run_request *request, pi
 		return 0;
 	if (request->complete(request->self, launch->plan, err) < 0)
 		return -1;
-	/* An init that is gone is told of by the supervisor. */
-	findings_send(launch->ends[0], launch->plan);
+	/* An init that is gone is told of by the supervisor; one that is there would wait for ever. */
+	if (findings_send(launch->ends[0], launch->plan) < 0 && errno != EPIPE && errno != ECONNRESET)
+		return error_errno(err, errno, "cannot tell init what was found in the project");
 	return 0;
 }
 
