@@ -33,6 +33,7 @@ struct run {
 	bool has_status;
 	bool is_lost; /* the channel broke: whether something ran is not known, so it is not claimed that nothing did */
 	bool is_time_over, is_killed;
+	bool is_unwatched; /* killed because nobody would have watched it any more */
 	bool are_all_stopped; /* by berm, which cannot watch while it is stopped */
 	int64_t time_limit, kill_at, stop_at; /* monotonic milliseconds; 0: none */
 	int stop_signal;
@@ -303,7 +304,8 @@ static int turn(struct run *run)
 	bool has_time = run->time_limit || run->kill_at || run->stop_at || run->supervision->watch->next;
 	int timeout = has_time ? next_timeout(run) : -1;
 	if (poll(watched, 4, timeout) < 0 && errno != EINTR) {
-		kill_all(run); /* nobody would watch it any more */
+		run->is_unwatched = true;
+		kill_all(run);
 		return 1;
 	}
 	if (watched[1].revents)
@@ -393,8 +395,10 @@ static int conclude(struct run *run, int status, const struct cgroup_events *eve
 					 WTERMSIG(status));
 		return error_set(run->err, "the sandbox ended while it was being set up");
 	}
-	run->result->exit_code = run->is_killed ? EXIT_SIGNAL_BASE + SIGHUP : EXIT_ENDED;
-	if (!run->is_killed && events->is_lost && run->supervision->plan->limits[LIMIT_MEMORY].is_set) {
+	run->result->exit_code = run->is_killed && !run->is_unwatched ? EXIT_SIGNAL_BASE + SIGHUP : EXIT_ENDED;
+	if (run->is_unwatched)
+		error_set(&run->result->ended, "berm could not watch the sandbox any more, so it ended everything in it");
+	else if (!run->is_killed && events->is_lost && run->supervision->plan->limits[LIMIT_MEMORY].is_set) {
 		error_set(&run->result->ended,
 			  "the sandbox was killed, most likely at its memory limit: systemd removed its scope "
 			  "before that could be read");
