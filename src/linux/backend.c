@@ -85,9 +85,9 @@ static int take_prepared(struct launch *launch, const struct prepared *prepared,
 	memcpy(program->instructions, prepared->filter, filter_size);
 	program->count = (unsigned short)count;
 	launch->has_terminal = view_has_terminal();
-	if (!launch->is_alone)
-		root_store_find(launch->plan, prepared->shape, launch->has_terminal, launch->state.lock, &launch->root);
-	return 0;
+	if (launch->is_alone)
+		return 0;
+	return root_store_find(launch->plan, prepared->shape, launch->has_terminal, launch->state.lock, &launch->root, err);
 }
 
 /* The secret of this run, and the variables that tell it to programs inside. */

@@ -20,14 +20,15 @@ static const char kept_prefix[] = "root-", new_prefix[] = ".root-";
 /* Of one class: a project whose policy changes again and again must not fill the disk. */
 enum { KEPT_MAX = 16, NAME_BYTES = sizeof kept_prefix + VIEW_SHAPE_HEX + 4 };
 
-static bool is_ours(const struct stat *info)
+/* 1, or 0 if there is none. */
+static int look(int class_directory, const char *name, const char *shown, struct stat *info, struct error *err)
 {
-	return S_ISDIR(info->st_mode) && info->st_uid == geteuid() && (info->st_mode & 07777) == 0755;
-}
-
-static bool look(int class_directory, const char *name, struct stat *info)
-{
-	return fstatat(class_directory, name, info, AT_SYMLINK_NOFOLLOW) == 0 && is_ours(info);
+	if (fstatat(class_directory, name, info, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot look at %s", shown);
+	if (S_ISDIR(info->st_mode) && info->st_uid == geteuid() && (info->st_mode & 07777) == 0755)
+		return 1;
+	error_set(err, "%s is not the directory that berm made", shown);
+	return error_hint(err, "look at it, and remove it: berm makes a new one");
 }
 
 /* By its pid, which may be another's by now: then it stays until that one ends. */
@@ -82,24 +83,25 @@ static void make_and_keep(int class_directory, const char *name, const struct pl
 		state_remove(class_directory, temporary, temporary, &ignored);
 }
 
-void root_store_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
-		     struct state_place *place)
+int root_store_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
+		    struct state_place *place, struct error *err)
 {
 	char full[NAME_BYTES];
+	const char *shown;
 	struct stat info;
+	int found;
 
 	*place = (struct state_place){ 0 };
 	if (class_directory < 0)
-		return;
+		return 0;
 	snprintf(full, sizeof full, "%s%.*s%s", kept_prefix, VIEW_SHAPE_HEX, name, has_terminal ? "-t" : "");
-	if (!look(class_directory, full, &info)) {
+	shown = path_join(plan->arena, plan->state.directory, full);
+	found = look(class_directory, full, shown, &info, err);
+	if (found == 0) {
 		make_and_keep(class_directory, full, plan, has_terminal);
-		if (!look(class_directory, full, &info))
-			return;
+		found = look(class_directory, full, shown, &info, err);
 	}
-	*place = (struct state_place){
-		.path = path_join(plan->arena, plan->state.directory, full),
-		.device = info.st_dev,
-		.inode = info.st_ino,
-	};
+	if (found > 0)
+		*place = (struct state_place){ .path = shown, .device = info.st_dev, .inode = info.st_ino };
+	return found < 0 ? -1 : 0;
 }

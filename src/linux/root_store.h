@@ -9,8 +9,9 @@
 #include "common/state.h"
 #include "linux/view.h"
 
-/* The one of this name, made now if there is none. Never an error: `place` has no path if it cannot be had, and the view makes its own. */
-void root_store_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
-		     struct state_place *place);
+/* The one of this name, made now if there is none. `place` has no path if it cannot be had, and the view makes its own. -1 if something else
+ * lies in its place: as everywhere in the state that is refused, never repaired. */
+int root_store_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
+		    struct state_place *place, struct error *err);
 
 #endif

@@ -33,11 +33,12 @@ static int renew(const char *name, struct plan *plan)
 	return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void find(const struct plan *plan, bool has_terminal, int directory, struct state_place *place)
+static int find(const struct plan *plan, bool has_terminal, int directory, struct state_place *place)
 {
 	char name[VIEW_SHAPE_HEX];
+	struct error err;
 	view_shape_name(plan, name);
-	root_store_find(plan, name, has_terminal, directory, place);
+	return root_store_find(plan, name, has_terminal, directory, place, &err);
 }
 
 static mode_t type_of(const struct state_place *place, const char *path)
@@ -109,17 +110,25 @@ TEST is_another_for_another_shape(void)
 	PASS();
 }
 
-TEST is_not_had_where_it_cannot_be_trusted(void)
+TEST is_refused_where_it_cannot_be_trusted(void)
 {
 	struct plan plan;
 	struct state_place place;
+	struct error err;
 	int directory = renew("untrusted", &plan);
-	find(&plan, false, directory, &place);
-	ASSERT(place.path);
-	ASSERT_EQ(0, chmod(place.path, 0777));
-	find(&plan, false, directory, &place);
+	const char *path;
+	ASSERT_EQ(0, find(&plan, false, directory, &place));
+	path = place.path;
+	ASSERT(path);
+	ASSERT_EQ(0, chmod(path, 0777));
+	ASSERT_EQ(-1, find(&plan, false, directory, &place));
 	ASSERT_EQ(NULL, place.path);
-	root_store_find(&plan, "00000000000000000000000000000000", false, -1, &place);
+	ASSERT_EQ(0, chmod(path, 0755));
+	ASSERT_EQ(0, rename(path, arena_printf(&arena, "%s/moved", plan.state.directory)));
+	ASSERT_EQ(0, symlink("moved", path));
+	ASSERT_EQ(-1, find(&plan, false, directory, &place));
+	ASSERT_EQ(NULL, place.path);
+	ASSERT_EQ(0, root_store_find(&plan, "00000000000000000000000000000000", false, -1, &place, &err));
 	ASSERT_EQ(NULL, place.path);
 	close(directory);
 	PASS();
@@ -178,7 +187,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(has_all_that_is_mounted_on);
 	RUN_TEST(is_another_for_another_shape);
-	RUN_TEST(is_not_had_where_it_cannot_be_trusted);
+	RUN_TEST(is_refused_where_it_cannot_be_trusted);
 	RUN_TEST(is_bounded_and_cleans_up_after_the_killed);
 	RUN_TEST(is_one_when_many_make_it_at_once);
 	arena_free(&arena);
