@@ -30,8 +30,8 @@ struct view_request {
 	const struct state_place *root; /* a shape that was kept; path NULL: a new one is made */
 	bool has_terminal; /* view_has_terminal */
 };
-int view_enter(const struct plan *plan, const struct view_request *request, int (*await)(void *self, struct error *err), void *self,
-	       struct view_result *result, struct error *err);
+int view_enter(const struct plan *plan, const struct view_request *request, int (*await)(void *self, struct error *err),
+	       void *self, struct view_result *result, struct error *err);
 /* The same calls without a plan, in a throwaway namespace: can a view be built on this machine? */
 int view_probe(struct view_result *result, struct error *err);
 
