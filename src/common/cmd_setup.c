@@ -23,6 +23,7 @@ struct setup {
 	struct setup_request request;
 	struct setup_file file;
 	enum setup_state state;
+	bool has_file; /* there is something that can be edited */
 };
 
 static int print_help(void)
@@ -93,10 +94,16 @@ static int open_host(struct setup *setup, const struct setup_host *host, struct 
 	setup->request = (struct setup_request){ &session->arena, host, &setup->paths, session->context.os, path };
 	setup->state = SETUP_ABSENT;
 	setup->file = (struct setup_file){ .text = { "", 0 } };
-	if (host->format == SETUP_STEPS)
-		return file ? error_set(err, "%s has no settings file that berm edits", host->title) : 0;
+	setup->has_file = path;
+	if (!path)
+		return 0;
 	if (setup_file_read(&session->arena, &session->context, path, &setup->file, err) < 0)
 		return -1;
+	/* Without the file there is no server, and nothing to write. */
+	if (host->format == SETUP_SERVERS && !setup->file.exists) {
+		setup->has_file = false;
+		return file ? error_set(err, "%s: there is no such file", path) : 0;
+	}
 	return setup_judge(&setup->request, setup->file.text, &setup->state, err);
 }
 
@@ -119,7 +126,7 @@ static const char *state_name(const struct setup *setup)
 		[SETUP_PARTLY] = "partly set up",
 		[SETUP_IN_FORCE] = "in force",
 	};
-	if (setup->host->format == SETUP_STEPS && judge(setup) == SETUP_ABSENT)
+	if (!setup->has_file && judge(setup) == SETUP_ABSENT)
 		return "cannot be seen from here";
 	return names[judge(setup)];
 }
@@ -136,7 +143,7 @@ static void json_host(struct json *json, const char *name, const struct setup *s
 	json_string(json, "label", setup_label_name(host->label));
 	json_string(json, "state", state_name(setup));
 	json_boolean(json, "in_force", judge(setup) == SETUP_IN_FORCE);
-	json_string(json, "file", host->format == SETUP_STEPS ? NULL : setup->file.path);
+	json_string(json, "file", setup->has_file ? setup->file.path : NULL);
 	json_string(json, "leads_to", setup->file.is_link ? setup->file.real : NULL);
 	if (setup_settings(&setup->request, &settings, &ignored) == 0)
 		json_string(json, "settings", settings.data);
@@ -245,7 +252,7 @@ static int show(struct setup *setup, struct error *err)
 	int status = 0;
 
 	printf("%s: %s (%s)\n", setup->host->title, state_name(setup), setup_label_name(setup->host->label));
-	if (setup->host->format == SETUP_STEPS) {
+	if (!setup->has_file) {
 		printf("\n");
 		status = print_settings(setup, err);
 	} else if (setup->state != SETUP_IN_FORCE) {
@@ -318,6 +325,12 @@ static int replace(const struct setup *setup, int records, struct setup_record *
 	return 0;
 }
 
+static int refuse_without_file(const struct setup *setup, struct error *err)
+{
+	error_set(err, "%s: there is no file to edit; --file=PATH names one", setup->host->title);
+	return error_hint(err, "`berm setup %s` says what to do by hand", setup->host->name);
+}
+
 static int write_host(struct setup *setup, struct error *err)
 {
 	struct arena *arena = setup->request.arena;
@@ -327,10 +340,8 @@ static int write_host(struct setup *setup, struct error *err)
 	autoclose int records = -1;
 	int status;
 
-	if (setup->host->format == SETUP_STEPS) {
-		error_set(err, "%s has no settings file that berm edits", setup->host->title);
-		return error_hint(err, "`berm setup %s` says what to do", setup->host->name);
-	}
+	if (!setup->has_file)
+		return refuse_without_file(setup, err);
 	if (refuse_inside(err) < 0 || check_installation(setup, err) < 0)
 		return -1;
 	records = setup_records_open(arena, &setup->session.context, err);
@@ -404,8 +415,8 @@ static int undo(struct setup *setup, struct error *err)
 	autoclose int records = -1;
 	int found;
 
-	if (setup->host->format == SETUP_STEPS)
-		return error_set(err, "%s has no settings file that berm edits", setup->host->title);
+	if (!setup->has_file)
+		return refuse_without_file(setup, err);
 	if (refuse_inside(err) < 0)
 		return -1;
 	records = setup_records_open(arena, &setup->session.context, err);

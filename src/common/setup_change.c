@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two ways of changing a settings file: keys of a JSON document, and a block of lines between two marks. Opens no file. */
+/* The ways of changing a settings file: keys of a JSON document, berm before each server of a list in one, and a block of lines between two
+ * marks. Opens no file. */
 #include "common/setup_change.h"
 
 #include <string.h>
+
+#include "common/setup_servers.h"
 
 static const char begin_mark[] = "berm setup: begin", end_mark[] = "berm setup: end";
 static const struct jsonc_text empty_document = { "{}\n", 3 };
@@ -83,6 +86,80 @@ static int take_back_json(const struct setup_request *request, struct jsonc_text
 		if (request->host->edits[count].is_default)
 			continue;
 		if (jsonc_unset(request->arena, request->source, at, document_of(original), &edit, &made, err) < 0) {
+			text_free(&made);
+			return -1;
+		}
+		at = (struct jsonc_text){ arena_copy_n(request->arena, made.data, made.length), made.length };
+		text_free(&made);
+	}
+	text_add_n(out, at.data, at.length);
+	return 0;
+}
+
+static int find_servers(const struct setup_request *request, struct jsonc_text text, struct jsonc_value *root,
+			struct setup_servers *servers, struct error *err)
+{
+	if (jsonc_parse(request->arena, JSONC_COMMENTS, request->source, document_of(text), root, err) < 0)
+		return -1;
+	setup_servers_find(request->arena, request->host->servers, root, request->paths->program, servers);
+	return 0;
+}
+
+static int judge_servers(const struct setup_request *request, struct jsonc_text text, enum setup_state *state,
+			 struct error *err)
+{
+	struct setup_servers servers;
+	struct jsonc_value root;
+	if (find_servers(request, text, &root, &servers, err) < 0)
+		return -1;
+	*state = servers.wrapped == 0 ? SETUP_ABSENT : servers.edits.count > 0 ? SETUP_PARTLY : SETUP_IN_FORCE;
+	return 0;
+}
+
+static int apply_servers(const struct setup_request *request, struct jsonc_text text, struct text *out, struct error *err)
+{
+	struct jsonc_text at = text;
+	struct setup_servers servers;
+	struct jsonc_value root;
+
+	if (find_servers(request, text, &root, &servers, err) < 0)
+		return -1;
+	if (servers.wrapped == 0 && servers.edits.count == 0) {
+		error_set(err, "%s lists no server that is started by a command", request->source);
+		return error_hint(err, "`berm setup %s` says what an entry looks like", request->host->name);
+	}
+	for (size_t i = 0; i < servers.edits.count; i++) {
+		struct text made = { 0 };
+		if (jsonc_set(request->arena, request->source, at, &servers.edits.items[i], &made, err) < 0) {
+			text_free(&made);
+			return -1;
+		}
+		at = (struct jsonc_text){ arena_copy_n(request->arena, made.data, made.length), made.length };
+		text_free(&made);
+	}
+	text_add_n(out, at.data, at.length);
+	return 0;
+}
+
+/* Servers that were removed since stay removed. */
+static int take_back_servers(const struct setup_request *request, struct jsonc_text text, struct jsonc_text original,
+			     struct text *out, struct error *err)
+{
+	struct jsonc_text at = text;
+	struct setup_servers servers;
+	struct jsonc_value root;
+
+	if (find_servers(request, original, &root, &servers, err) < 0)
+		return -1;
+	while (servers.edits.count-- > 0) {
+		const struct jsonc_edit *edit = &servers.edits.items[servers.edits.count];
+		const char *const server[] = { edit->path[0], edit->path[1], NULL };
+		struct text made = { 0 };
+		if (jsonc_parse(request->arena, JSONC_COMMENTS, request->source, at, &root, err) < 0)
+			return -1;
+		if (!jsonc_find(&root, server))
+			continue;
+		if (jsonc_unset(request->arena, request->source, at, original, edit, &made, err) < 0) {
 			text_free(&made);
 			return -1;
 		}
@@ -187,9 +264,11 @@ static int apply_lines(const struct setup_request *request, struct jsonc_text te
 	return 0;
 }
 
-static int take_back_lines(const struct setup_request *request, struct jsonc_text text, struct text *out, struct error *err)
+static int take_back_lines(const struct setup_request *request, struct jsonc_text text, struct jsonc_text original,
+			   struct text *out, struct error *err)
 {
 	struct span span;
+	(void)original;
 	if (find_block(request, text, &span, err) < 0)
 		return -1;
 	if (span.is_found && !is_ours(request, text, &span)) {
@@ -204,10 +283,21 @@ static int take_back_lines(const struct setup_request *request, struct jsonc_tex
 	return 0;
 }
 
+/* One row for each format. */
+static const struct {
+	int (*judge)(const struct setup_request *request, struct jsonc_text text, enum setup_state *state, struct error *err);
+	int (*apply)(const struct setup_request *request, struct jsonc_text text, struct text *out, struct error *err);
+	int (*take_back)(const struct setup_request *request, struct jsonc_text text, struct jsonc_text original,
+			 struct text *out, struct error *err);
+} formats[] = {
+	[SETUP_JSON] = { judge_json, apply_json, take_back_json },
+	[SETUP_LINES] = { judge_lines, apply_lines, take_back_lines },
+	[SETUP_SERVERS] = { judge_servers, apply_servers, take_back_servers },
+};
+
 int setup_judge(const struct setup_request *request, struct jsonc_text text, enum setup_state *state, struct error *err)
 {
-	return request->host->format == SETUP_JSON ? judge_json(request, text, state, err)
-						   : judge_lines(request, text, state, err);
+	return formats[request->host->format].judge(request, text, state, err);
 }
 
 int setup_apply(const struct setup_request *request, struct jsonc_text text, struct text *out, struct error *err)
@@ -220,14 +310,13 @@ int setup_apply(const struct setup_request *request, struct jsonc_text text, str
 		text_add_n(out, text.data, text.length);
 		return 0;
 	}
-	return request->host->format == SETUP_JSON ? apply_json(request, text, out, err) : apply_lines(request, text, out, err);
+	return formats[request->host->format].apply(request, text, out, err);
 }
 
 int setup_take_back(const struct setup_request *request, struct jsonc_text text, struct jsonc_text original, struct text *out,
 		    struct error *err)
 {
-	return request->host->format == SETUP_JSON ? take_back_json(request, text, original, out, err)
-						   : take_back_lines(request, text, out, err);
+	return formats[request->host->format].take_back(request, text, original, out, err);
 }
 
 int setup_settings(const struct setup_request *request, struct text *out, struct error *err)

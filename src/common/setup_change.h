@@ -22,7 +22,7 @@ int setup_apply(const struct setup_request *request, struct jsonc_text text, str
 /* The text without them, where `original` is what setup_apply was given. */
 int setup_take_back(const struct setup_request *request, struct jsonc_text text, struct jsonc_text original, struct text *out,
 		    struct error *err);
-/* The settings alone, as they would stand in a file that holds nothing else; for SETUP_STEPS the lines to enter. */
+/* The settings alone, as they would stand in a file that holds nothing else; for SETUP_SERVERS the lines to enter. */
 int setup_settings(const struct setup_request *request, struct text *out, struct error *err);
 
 #endif

@@ -124,12 +124,19 @@ static const char *const zed_notes[] = {
 	NULL,
 };
 
+static const struct setup_place jetbrains_files[] = { { NULL, ".jetbrains", "acp.json" }, { 0 } };
+static const char *const jetbrains_servers[] = { "agent_servers", NULL };
 static const char *const jetbrains_lines[] = {
 	"Settings > Tools > Terminal > Shell path: @shims@/bash",
 	"~/.jetbrains/acp.json, for an agent: \"command\": \"@berm@\", \"args\": [\"run\", \"--\", \"AGENT\", ...]",
 	NULL,
 };
-static const char *const jetbrains_notes[] = { "Close the terminals that are open; new ones start inside berm.", NULL };
+static const char *const jetbrains_notes[] = {
+	"Where ~/.jetbrains/acp.json lists agents, --write puts berm before each. The shell path is entered by hand: "
+	"@shims@/bash",
+	"Close the terminals that are open; new ones start inside berm.",
+	NULL,
+};
 
 static const struct setup_place emacs_files[] = {
 	{ NULL, ".emacs.d", "init.el" },
@@ -192,7 +199,9 @@ static const char *const tmux_notes[] = {
 };
 
 static const char *const mcp_lines[] = { "\"command\": \"@berm@\", \"args\": [\"run\", \"--\", \"npx\", \"SERVER\"]", NULL };
+static const char *const mcp_servers[] = { "mcpServers", "servers", "context_servers", NULL };
 static const char *const mcp_notes[] = {
+	"In a file of the host's: berm setup mcp --file=.mcp.json --write puts berm before each server that it starts.",
 	"In the host's list of servers (mcpServers, servers or context_servers): berm as the command, and in front of what was "
 	"there.",
 	"A server that needs the network: \"args\": [\"run\", \"--allow-net=api.example.org:443\", \"--\", \"npx\", "
@@ -201,22 +210,24 @@ static const char *const mcp_notes[] = {
 };
 
 const struct setup_host setup_host_table[] = {
-	{ "claude-code", "Claude Code", SETUP_TRIED, SETUP_JSON, claude_files, claude_edits, NULL, NULL, NULL, claude_notes },
-	{ "codex", "Codex", SETUP_TRIED, SETUP_JSON, codex_files, codex_edits, NULL, NULL, NULL, codex_notes },
-	{ "gemini", "Gemini CLI", SETUP_TRIED, SETUP_JSON, gemini_files, gemini_edits, NULL, NULL, NULL, gemini_notes },
-	{ "opencode", "opencode", SETUP_TRIED, SETUP_JSON, opencode_files, opencode_edits, NULL, NULL, NULL, opencode_notes },
-	{ "aider", "Aider", SETUP_REPLAYED, SETUP_LINES, aider_files, NULL, "#", aider_lines, "SHELL", aider_notes },
-	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, cursor_files, cursor_edits, NULL, NULL, NULL, cursor_notes },
-	{ "vscode", "VS Code", SETUP_REPLAYED, SETUP_JSON, vscode_files, vscode_edits, NULL, NULL, NULL, vscode_notes },
-	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, zed_files, zed_edits, NULL, NULL, NULL, zed_notes },
-	{ "jetbrains", "JetBrains IDEs", SETUP_UNVERIFIED, SETUP_STEPS, NULL, NULL, NULL, jetbrains_lines, NULL,
-	  jetbrains_notes },
-	{ "emacs", "Emacs", SETUP_TRIED, SETUP_LINES, emacs_files, NULL, ";;", emacs_lines, NULL, emacs_notes },
-	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, vim_files, NULL, "\"", vim_lines, NULL, vim_notes },
-	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, npm_files, NULL, "#", npm_lines, NULL, npm_notes },
-	{ "make", "GNU make", SETUP_TRIED, SETUP_LINES, make_files, NULL, "#", make_lines, "MAKEFLAGS", make_notes },
-	{ "tmux", "tmux", SETUP_TRIED, SETUP_LINES, tmux_files, NULL, "#", tmux_lines, NULL, tmux_notes },
-	{ "mcp", "MCP servers", SETUP_REPLAYED, SETUP_STEPS, NULL, NULL, NULL, mcp_lines, NULL, mcp_notes },
+	{ "claude-code", "Claude Code", SETUP_TRIED, SETUP_JSON, claude_files, claude_edits, NULL, NULL, NULL, claude_notes,
+	  NULL },
+	{ "codex", "Codex", SETUP_TRIED, SETUP_JSON, codex_files, codex_edits, NULL, NULL, NULL, codex_notes, NULL },
+	{ "gemini", "Gemini CLI", SETUP_TRIED, SETUP_JSON, gemini_files, gemini_edits, NULL, NULL, NULL, gemini_notes, NULL },
+	{ "opencode", "opencode", SETUP_TRIED, SETUP_JSON, opencode_files, opencode_edits, NULL, NULL, NULL, opencode_notes,
+	  NULL },
+	{ "aider", "Aider", SETUP_REPLAYED, SETUP_LINES, aider_files, NULL, "#", aider_lines, "SHELL", aider_notes, NULL },
+	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, cursor_files, cursor_edits, NULL, NULL, NULL, cursor_notes, NULL },
+	{ "vscode", "VS Code", SETUP_REPLAYED, SETUP_JSON, vscode_files, vscode_edits, NULL, NULL, NULL, vscode_notes, NULL },
+	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, zed_files, zed_edits, NULL, NULL, NULL, zed_notes, NULL },
+	{ "jetbrains", "JetBrains IDEs", SETUP_UNVERIFIED, SETUP_SERVERS, jetbrains_files, NULL, NULL, jetbrains_lines, NULL,
+	  jetbrains_notes, jetbrains_servers },
+	{ "emacs", "Emacs", SETUP_TRIED, SETUP_LINES, emacs_files, NULL, ";;", emacs_lines, NULL, emacs_notes, NULL },
+	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, vim_files, NULL, "\"", vim_lines, NULL, vim_notes, NULL },
+	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, npm_files, NULL, "#", npm_lines, NULL, npm_notes, NULL },
+	{ "make", "GNU make", SETUP_TRIED, SETUP_LINES, make_files, NULL, "#", make_lines, "MAKEFLAGS", make_notes, NULL },
+	{ "tmux", "tmux", SETUP_TRIED, SETUP_LINES, tmux_files, NULL, "#", tmux_lines, NULL, tmux_notes, NULL },
+	{ "mcp", "MCP servers", SETUP_REPLAYED, SETUP_SERVERS, NULL, NULL, NULL, mcp_lines, NULL, mcp_notes, mcp_servers },
 };
 const size_t setup_host_count = sizeof setup_host_table / sizeof setup_host_table[0];
 

@@ -12,7 +12,7 @@
 #include "common/install_paths.h"
 #include "common/jsonc.h"
 
-enum { SETUP_EDITS_MAX = 6, SETUP_LINES_MAX = 4, SETUP_FILES_MAX = 4, SETUP_STEPS_MAX = 8 };
+enum { SETUP_EDITS_MAX = 6, SETUP_LINES_MAX = 4, SETUP_FILES_MAX = 4 };
 
 enum setup_label {
 	SETUP_TRIED, /* the real program ran a command through berm with these settings */
@@ -23,7 +23,7 @@ enum setup_label {
 enum setup_format {
 	SETUP_JSON, /* with comments and trailing commas where the host takes them */
 	SETUP_LINES, /* a marked block of lines */
-	SETUP_STEPS, /* nothing to edit: an entry among others, or a dialogue */
+	SETUP_SERVERS, /* JSON: a list of programs that the host starts; steps where there is no such file */
 };
 
 /* Below `variable` if that is set, else below the home's `directory`. The first of a host's files that exists is taken, else the
@@ -49,9 +49,10 @@ struct setup_host {
 	const struct setup_place *files; /* ends with a NULL name */
 	const struct setup_edit *edits; /* ends with a NULL value */
 	const char *comment; /* SETUP_LINES: what a comment begins with */
-	const char *const *lines; /* SETUP_LINES, SETUP_STEPS; ends with NULL */
+	const char *const *lines; /* SETUP_LINES, SETUP_SERVERS; ends with NULL */
 	const char *variable; /* the environment variable that carries it too; NULL: none */
 	const char *const *notes; /* what else the user has to know or do; ends with NULL */
+	const char *const *servers; /* SETUP_SERVERS: the members that are such lists; ends with NULL */
 };
 
 extern const struct setup_host setup_host_table[];
@@ -64,7 +65,7 @@ const char *setup_expand(struct arena *arena, const char *text, const struct ins
 /* The edit with everything expanded. */
 struct jsonc_edit setup_edit_expand(struct arena *arena, const struct setup_edit *edit, const struct install_paths *paths,
 				    enum operating_system os);
-/* Absolute, not resolved. NULL for SETUP_STEPS. */
+/* Absolute, not resolved. NULL if there is none that is always the same. */
 const char *setup_host_file(struct arena *arena, const struct setup_host *host, const struct context *context);
 
 #endif

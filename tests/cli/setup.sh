@@ -204,8 +204,57 @@ for host in jetbrains mcp; do
 	expect_status "$host: steps" 0 "$berm" setup "$host"
 	expect_contains "$host: name the paths" "$prefix/" "$out"
 	expect_status "$host: nothing to write" 125 "$berm" setup "$host" --write
+	expect_contains "$host: says which file is missing" --file "$err"
 	expect_status "$host: not in force here" 1 "$berm" setup "$host" --check
 done
+
+# Lists of programs that a host starts: berm before each, its variables named, comments and servers without a command as they were.
+cat >"$files/servers.json" <<'END'
+{
+	// mine
+	"mcpServers": {
+		"one": { "command": "npx", "args": ["-y", "a \"b\"", "\u00e9"], "env": { "API_KEY": "x", "not a name": "y" } },
+		"two": { "command": "/bin/server" }, // no arguments
+		"far": { "type": "http", "url": "https://mcp.example.org" }
+	},
+	"other": { "command": "stays" },
+}
+END
+before=$(hash_of servers.json)
+expect_status "servers: what would change" 0 "$berm" setup mcp --file="$files/servers.json"
+expect_contains "servers: as a difference" '"--env=API_KEY"' "$out"
+expect_equal "servers: nothing is written yet" "$before" "$(hash_of servers.json)"
+expect_status "servers: not in force" 1 "$berm" setup mcp --file="$files/servers.json" --check
+expect_status "servers: written" 0 "$berm" setup mcp --file="$files/servers.json" --write
+after=$(hash_of servers.json)
+expect_status "servers: in force" 0 "$berm" setup mcp --file="$files/servers.json" --check
+expect_status "servers: written again" 0 "$berm" setup mcp --file="$files/servers.json" --write
+expect_equal "servers: changes nothing the second time" "$after" "$(hash_of servers.json)"
+expect_output "servers: what the host starts" \
+	"$berm run --env=API_KEY -- npx -y a \"b\" é|$berm run -- /bin/server|None|stays" python3 -c '
+import json, re, sys
+text = re.sub(r"^\s*// .*$|// no .*$", "", open(sys.argv[1]).read(), flags=re.M).replace("},\n}", "}\n}")
+d = json.loads(text)
+words = lambda s: " ".join([s["command"]] + s.get("args", [])) if "command" in s else "None"
+print("|".join([words(d["mcpServers"][n]) for n in ("one", "two", "far")] + [words(d["other"])]))' "$files/servers.json"
+expect_contains "servers: comments stay" "// no arguments" "$(cat "$files/servers.json")"
+sed -i 's#// mine#// mine, and more#' "$files/servers.json"
+expect_status "servers: undone after a change" 0 "$berm" setup mcp --file="$files/servers.json" --undo
+sed -i 's#// mine, and more#// mine#' "$files/servers.json"
+expect_equal "servers: the original bytes, but for that change" "$before" "$(hash_of servers.json)"
+expect_status "servers: written once more" 0 "$berm" setup mcp --file="$files/servers.json" --write
+expect_status "servers: undone" 0 "$berm" setup mcp --file="$files/servers.json" --undo
+expect_equal "servers: the original bytes" "$before" "$(hash_of servers.json)"
+echo '{"mcpServers": {"far": {"url": "https://mcp.example.org"}}}' >"$files/far.json"
+expect_status "servers: none that is started" 125 "$berm" setup mcp --file="$files/far.json" --write
+expect_status "servers: no such file" 125 "$berm" setup mcp --file="$files/absent.json" --write
+expect "servers: which is not made" test ! -e "$files/absent.json"
+echo '{"agent_servers": {"mine": {"command": "agent", "args": ["acp"]}}}' >"$files/acp.json"
+before=$(hash_of acp.json)
+expect_status "jetbrains: agents" 0 "$berm" setup jetbrains --file="$files/acp.json" --write
+expect_contains "jetbrains: berm before the agent" '"--", "agent", "acp"' "$(tr -s '\n\t ' ' ' <"$files/acp.json" | sed 's/\[ /[/; s/ \]/]/')"
+expect_status "jetbrains: undone" 0 "$berm" setup jetbrains --file="$files/acp.json" --undo
+expect_equal "jetbrains: the original bytes" "$before" "$(hash_of acp.json)"
 expect_status "make, by the environment" 0 env MAKEFLAGS=SHELL="$shims/sh" "$berm" setup make --check
 expect_status "aider, by the environment" 0 env SHELL="$shims/bash" "$berm" setup aider --check
 
