@@ -50,6 +50,19 @@ class Terminal {
 		}
 		return this.sees(pattern);
 	}
+	// A program that is just starting may miss the change of its window's size: it is told again, which takes another size in between.
+	async resized(columns, rows, line, pattern) {
+		for (const end = Date.now() + LIMIT; Date.now() < end && !pattern.test(this.text);) {
+			this.process.resize(columns + 1, rows);
+			await pause(50);
+			this.process.resize(columns, rows);
+			await pause(50);
+			this.process.write(line);
+			for (const soon = Date.now() + 2000; Date.now() < soon && !pattern.test(this.text);)
+				await pause(20);
+		}
+		return this.sees(pattern);
+	}
 	async press(keys) {
 		await pause(150);
 		this.process.write(keys);
@@ -191,8 +204,7 @@ scenarios.editor = {
 		const terminal = new Terminal(isInside, ["sh", "-c", `vim -u NONE -N ${file}; status=$?; read x; exit $status`]);
 		await terminal.sees(/\x1b\[\?1049h/); // the alternate screen
 		await terminal.press("ityped\x1b");
-		terminal.process.resize(70, 20);
-		await terminal.until(":echo '<'.&columns.'x'.&lines.'>'\r", /<70x20>/);
+		await terminal.resized(70, 20, ":echo '<'.&columns.'x'.&lines.'>'\r", /<70x20>/);
 		await terminal.press(":put =&columns.'x'.&lines\r");
 		const size = (await terminal.sees(/70x20/))[0];
 		await terminal.press(":wq\r");
