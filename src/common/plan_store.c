@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/checksum.h"
 #include "common/cleanup.h"
 #include "common/plan_build.h"
 #include "common/plan_codec.h"
@@ -34,21 +35,6 @@ struct header {
 	char key[SHA256_HEX];
 	uint64_t checksum;
 };
-
-/* Against damage, not against an attacker: whoever can write here needs no collision. */
-static uint64_t checksum(const char *bytes, size_t length)
-{
-	uint64_t sum = 0x9e3779b97f4a7c15u ^ length;
-	for (; length >= 8; bytes += 8, length -= 8) {
-		uint64_t word;
-		memcpy(&word, bytes, 8);
-		sum = (sum ^ word) * 0xff51afd7ed558ccdu;
-		sum ^= sum >> 29;
-	}
-	for (; length > 0; bytes++, length--)
-		sum = (sum ^ (unsigned char)*bytes) * 0xff51afd7ed558ccdu;
-	return sum ^ (sum >> 32);
-}
 
 /* The whole of a small file into the arena, NUL-terminated; NULL if that cannot be. */
 static char *read_whole(struct arena *arena, int fd, size_t maximum, size_t *length)
@@ -208,7 +194,7 @@ static const char *open_stored(struct arena *arena, const struct plan_key *key, 
 	*length -= sizeof *header;
 	bytes += sizeof *header;
 	if (memcmp(header->magic, magic, sizeof magic) != 0 || header->format != FORMAT || header->length != *length ||
-	    header->checksum != checksum(bytes, *length))
+	    header->checksum != checksum_of(bytes, *length))
 		return NULL;
 	*reason = "the stored plan is for another directory, other options, another binary or an earlier boot";
 	return memcmp(header->key, key->hash, SHA256_HEX) == 0 ? bytes : NULL;
@@ -330,7 +316,7 @@ void plan_store_save(struct arena *arena, const struct plan_key *key, const stru
 		memcpy(header.magic, magic, sizeof magic);
 		memcpy(header.key, key->hash, SHA256_HEX);
 		header.length = (uint32_t)body.length;
-		header.checksum = checksum(body.data, body.length);
+		header.checksum = checksum_of(body.data, body.length);
 		text_add_n(&whole, (const char *)&header, sizeof header);
 		text_add_n(&whole, body.data, body.length);
 		write_file(arena, plan, key, &whole, walks);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/checksum.h"
 #include "common/text.h"
 
 enum { FORMAT = 1, NS_PER_S = 1000000000, SETTLED_NS = 100000000 };
@@ -22,21 +23,6 @@ struct header {
 _Static_assert(sizeof(struct header) % sizeof(uint64_t) == 0 && sizeof(struct walk_record) % sizeof(uint64_t) == 0,
 	       "what follows is aligned");
 _Static_assert(sizeof(struct walk_record) == sizeof(struct walk_stamp) + 4 * sizeof(uint32_t), "no padding is stored");
-
-/* Against damage, not against an attacker: whoever can write here needs no collision. */
-static uint64_t checksum(const char *bytes, size_t length)
-{
-	uint64_t sum = 0x9e3779b97f4a7c15u ^ length;
-	for (; length >= 8; bytes += 8, length -= 8) {
-		uint64_t word;
-		memcpy(&word, bytes, 8);
-		sum = (sum ^ word) * 0xff51afd7ed558ccdu;
-		sum ^= sum >> 29;
-	}
-	for (; length > 0; bytes++, length--)
-		sum = (sum ^ (unsigned char)*bytes) * 0xff51afd7ed558ccdu;
-	return sum ^ (sum >> 32);
-}
 
 static const size_t summed_from = offsetof(struct header, owner);
 
@@ -148,7 +134,7 @@ static bool read_all(struct walk_memory *memory, size_t size)
 		return false;
 	expected = sizeof *header + (uint64_t)header->root_count * sizeof *memory->devices +
 		   (uint64_t)header->record_count * sizeof *memory->records + header->text_size;
-	if (expected != size || header->checksum != checksum(bytes + summed_from, size - summed_from))
+	if (expected != size || header->checksum != checksum_of(bytes + summed_from, size - summed_from))
 		return false;
 	bytes += sizeof *header;
 	memory->devices = (const void *)bytes;
@@ -327,7 +313,7 @@ static void write_record(struct writer *writer, size_t number)
 void walk_memory_seal(void *bytes, size_t size)
 {
 	struct header *header = bytes;
-	header->checksum = checksum((const char *)bytes + summed_from, size - summed_from);
+	header->checksum = checksum_of((const char *)bytes + summed_from, size - summed_from);
 }
 
 static void *put_together(struct writer *writer, size_t *size)
