@@ -32,6 +32,19 @@ static bool holds_edit(const struct setup_request *request, const struct jsonc_v
 	return jsonc_holds(request->arena, root, &edit);
 }
 
+/* One edit made in the text at *at, or, with an original, taken back to what that says. The new text is in the arena. */
+static int make_edit(const struct setup_request *request, struct jsonc_text *at, const struct jsonc_edit *edit,
+		     const struct jsonc_text *original, struct error *err)
+{
+	struct text made = { 0 };
+	int result = original ? jsonc_unset(request->arena, request->source, *at, *original, edit, &made, err)
+			      : jsonc_set(request->arena, request->source, *at, edit, &made, err);
+	if (result == 0)
+		*at = (struct jsonc_text){ arena_copy_n(request->arena, made.data, made.length), made.length };
+	text_free(&made);
+	return result;
+}
+
 static int judge_json(const struct setup_request *request, struct jsonc_text text, enum setup_state *state, struct error *err)
 {
 	size_t wanted = 0, found = 0;
@@ -56,17 +69,10 @@ static int apply_json(const struct setup_request *request, struct jsonc_text tex
 
 	for (size_t i = 0; request->host->edits[i].value; i++) {
 		const struct jsonc_edit edit = edit_at(request, i);
-		struct text made = { 0 };
 		if (jsonc_parse(request->arena, JSONC_COMMENTS, request->source, at, &root, err) < 0)
 			return error_hint(err, "nothing was written");
-		if (holds_edit(request, &root, i))
-			continue;
-		if (jsonc_set(request->arena, request->source, at, &edit, &made, err) < 0) {
-			text_free(&made);
+		if (!holds_edit(request, &root, i) && make_edit(request, &at, &edit, NULL, err) < 0)
 			return -1;
-		}
-		at = (struct jsonc_text){ arena_copy_n(request->arena, made.data, made.length), made.length };
-		text_free(&made);
 	}
 	text_add_n(out, at.data, at.length);
 	return 0;
@@ -75,6 +81,7 @@ static int apply_json(const struct setup_request *request, struct jsonc_text tex
 static int take_back_json(const struct setup_request *request, struct jsonc_text text, struct jsonc_text original,
 			  struct text *out, struct error *err)
 {
+	const struct jsonc_text before = document_of(original);
 	struct jsonc_text at = document_of(text);
 	size_t count = 0;
 
@@ -82,15 +89,8 @@ static int take_back_json(const struct setup_request *request, struct jsonc_text
 		count++;
 	while (count-- > 0) {
 		const struct jsonc_edit edit = edit_at(request, count);
-		struct text made = { 0 };
-		if (request->host->edits[count].is_default)
-			continue;
-		if (jsonc_unset(request->arena, request->source, at, document_of(original), &edit, &made, err) < 0) {
-			text_free(&made);
+		if (!request->host->edits[count].is_default && make_edit(request, &at, &edit, &before, err) < 0)
 			return -1;
-		}
-		at = (struct jsonc_text){ arena_copy_n(request->arena, made.data, made.length), made.length };
-		text_free(&made);
 	}
 	text_add_n(out, at.data, at.length);
 	return 0;
@@ -128,15 +128,9 @@ static int apply_servers(const struct setup_request *request, struct jsonc_text 
 		error_set(err, "%s lists no server that is started by a command", request->source);
 		return error_hint(err, "`berm setup %s` says what an entry looks like", request->host->name);
 	}
-	for (size_t i = 0; i < servers.edits.count; i++) {
-		struct text made = { 0 };
-		if (jsonc_set(request->arena, request->source, at, &servers.edits.items[i], &made, err) < 0) {
-			text_free(&made);
+	for (size_t i = 0; i < servers.edits.count; i++)
+		if (make_edit(request, &at, &servers.edits.items[i], NULL, err) < 0)
 			return -1;
-		}
-		at = (struct jsonc_text){ arena_copy_n(request->arena, made.data, made.length), made.length };
-		text_free(&made);
-	}
 	text_add_n(out, at.data, at.length);
 	return 0;
 }
@@ -154,17 +148,10 @@ static int take_back_servers(const struct setup_request *request, struct jsonc_t
 	while (servers.edits.count-- > 0) {
 		const struct jsonc_edit *edit = &servers.edits.items[servers.edits.count];
 		const char *const server[] = { edit->path[0], edit->path[1], NULL };
-		struct text made = { 0 };
 		if (jsonc_parse(request->arena, JSONC_COMMENTS, request->source, at, &root, err) < 0)
 			return -1;
-		if (!jsonc_find(&root, server))
-			continue;
-		if (jsonc_unset(request->arena, request->source, at, original, edit, &made, err) < 0) {
-			text_free(&made);
+		if (jsonc_find(&root, server) && make_edit(request, &at, edit, &original, err) < 0)
 			return -1;
-		}
-		at = (struct jsonc_text){ arena_copy_n(request->arena, made.data, made.length), made.length };
-		text_free(&made);
 	}
 	text_add_n(out, at.data, at.length);
 	return 0;
