@@ -2,23 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The index of what is hidden is never stale. Every case begins with an index that is in use, changes something that the host
-# might change, shows that bare the file can be read, and asks the very next run. Home as in stored.sh: a scratch directory, by
-# another /etc/passwd in a mount namespace of this script's own.
-if [ -z "${BERM_INDEX_PASSWD:-}" ]; then
-	options=(--mount)
-	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
-	if ! unshare "${options[@]}" true; then
-		echo "a mount namespace of its own is needed"
-		exit 77
-	fi
-	BERM_INDEX_PASSWD=$(mktemp) || exit 1
-	export BERM_INDEX_PASSWD
-	cat /etc/passwd >"$BERM_INDEX_PASSWD"
-	chmod 644 "$BERM_INDEX_PASSWD"
-	# shellcheck disable=SC2016 # for the inner shell
-	exec unshare "${options[@]}" bash -c 'mount --bind "$BERM_INDEX_PASSWD" /etc/passwd && rm "$BERM_INDEX_PASSWD" &&
-		exec setpriv --inh-caps=-all --ambient-caps=-all bash "$@"' bash "$0" "$@"
-fi
+# might change, shows that bare the file can be read, and asks the very next run. The home is a scratch directory, so that
+# nobody's real stored plans are touched.
+. "$(dirname "$0")/support/home.sh"
 . "$(dirname "$0")/support/lib.sh"
 
 home=$scratch/home
@@ -28,13 +14,7 @@ chmod 755 "$scratch"
 mkdir -p "$home" "$scratch/bin" "$scratch/outside/deep"
 cp "$BERM" "$scratch/bin/berm" # one that no build replaces meanwhile
 BERM=$scratch/bin/berm
-cp /etc/passwd "$scratch/passwd.real"
-if ! getent passwd "$(id -u)" | grep -qxFf /etc/passwd; then
-	echo "this user is not in /etc/passwd, so there are no stored plans"
-	exit 77
-fi
-awk -F: -v OFS=: -v uid="$(id -u)" -v home="$home" '$3 == uid { $6 = home } { print }' "$scratch/passwd.real" >"$scratch/passwd"
-cat "$scratch/passwd" >/etc/passwd
+set_home "$home"
 
 # Directories of the project that a launch opens to list them, in its first thread.
 listed() {

@@ -2,23 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The stored plan is never stale and never somebody else's. Every case shows first that the stored plan was in use, then
-# changes one thing and asks for the new truth in the very next run. The home is a scratch directory: /etc/passwd is another
-# file in a mount namespace of this script's own, so that nobody's real stored plans are touched.
-if [ -z "${BERM_STORED_PASSWD:-}" ]; then
-	options=(--mount)
-	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
-	if ! unshare "${options[@]}" true; then
-		echo "a mount namespace of its own is needed"
-		exit 77
-	fi
-	BERM_STORED_PASSWD=$(mktemp) || exit 1
-	export BERM_STORED_PASSWD
-	cat /etc/passwd >"$BERM_STORED_PASSWD"
-	chmod 644 "$BERM_STORED_PASSWD"
-	# shellcheck disable=SC2016 # for the inner shell
-	exec unshare "${options[@]}" bash -c 'mount --bind "$BERM_STORED_PASSWD" /etc/passwd && rm "$BERM_STORED_PASSWD" &&
-		exec setpriv --inh-caps=-all --ambient-caps=-all bash "$@"' bash "$0" "$@"
-fi
+# changes one thing and asks for the new truth in the very next run. The home is a scratch directory, so that
+# nobody's real stored plans are touched.
+. "$(dirname "$0")/support/home.sh"
 . "$(dirname "$0")/support/lib.sh"
 
 home=$scratch/home
@@ -31,20 +17,8 @@ echo outside >"$scratch/outside/file"
 cp "$BERM" "$scratch/bin/berm"
 BERM=$scratch/bin/berm
 
-# new_passwd HOME: the user's home in the password database.
-new_passwd() {
-	awk -F: -v OFS=: -v uid="$(id -u)" -v home="$1" '$3 == uid { $6 = home } { print }' "$scratch/passwd.real" \
-		>"$scratch/passwd.new"
-	echo "other:x:$other:$other::$1:/bin/sh" >>"$scratch/passwd.new"
-	cat "$scratch/passwd.new" >/etc/passwd
-}
-
-cp /etc/passwd "$scratch/passwd.real"
-if ! getent passwd "$(id -u)" | grep -qxFf /etc/passwd; then
-	echo "this user is not in /etc/passwd, so there are no stored plans"
-	exit 77
-fi
-new_passwd "$home"
+set_home "$home"
+echo "other:x:$other:$other::$home:/bin/sh" >>/etc/passwd
 
 # is_stored OPTION...: does `run` use the stored plan with these options?
 is_stored() {
@@ -322,10 +296,10 @@ expect_output "and his next one" two env WORD=two "$BERM" run --env=WORD -- prin
 expect "from the stored plan" is_stored --env=WORD
 settle "another home"
 mkdir "$scratch/home.new"
-new_passwd "$scratch/home.new"
+set_home "$scratch/home.new"
 rebuilt "another home" directory
 expect_output "another home counts at once" "$scratch/home.new" "$BERM" run -- printenv HOME
-new_passwd "$home"
+set_home "$home"
 
 # Permissions: a tree of software that the user may write is no tree of software.
 mkdir -p "$scratch/tree" "$scratch/config/berm"

@@ -3,7 +3,7 @@
 #
 # For scripts whose programs take the home from the password database whatever the environment says. Sourced before lib.sh: the script
 # starts again in a mount namespace of its own, where /etc/passwd is another file. After lib.sh, `move_home` makes $scratch/home the
-# user's home; nobody's real state is touched.
+# user's home, and `set_home` says so in the password database alone; nobody's real state is touched.
 if [ -z "${BERM_HOME_PASSWD:-}" ]; then
 	options=(--mount)
 	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
@@ -20,15 +20,20 @@ if [ -z "${BERM_HOME_PASSWD:-}" ]; then
 		exec setpriv --inh-caps=-all --ambient-caps=-all bash "$@"' bash "$0" "$@"
 fi
 
-move_home() {
-	home=$scratch/home
-	mkdir -p "$home"
+# set_home HOME: the user's home in the password database, whatever the environment says.
+set_home() {
 	if ! getent passwd "$(id -u)" | grep -qxFf /etc/passwd; then
 		echo "this user is not in /etc/passwd"
 		exit 77
 	fi
-	awk -F: -v OFS=: -v uid="$(id -u)" -v home="$home" '$3 == uid { $6 = home } { print }' /etc/passwd >"$scratch/passwd.new"
+	awk -F: -v OFS=: -v uid="$(id -u)" -v home="$1" '$3 == uid { $6 = home } { print }' /etc/passwd >"$scratch/passwd.new"
 	cat "$scratch/passwd.new" >/etc/passwd
+}
+
+move_home() {
+	home=$scratch/home
+	mkdir -p "$home"
+	set_home "$home"
 	unset XDG_STATE_HOME XDG_CONFIG_HOME
 	export HOME=$home
 }
