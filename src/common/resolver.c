@@ -65,17 +65,6 @@ static void read_file(struct resolver_file *file)
 	file->size = (int64_t)info.st_size;
 }
 
-static void look_at_files(struct resolver *resolver, int64_t now)
-{
-	if (resolver->checked_at && now - resolver->checked_at < FILE_CHECK_MS)
-		return;
-	resolver->checked_at = now;
-	read_file(&resolver->hosts);
-	read_file(&resolver->servers_file);
-	dns_read_servers(resolver->servers_file.text ? resolver->servers_file.text : "", resolver->servers_file.length,
-			 &resolver->servers);
-}
-
 void resolver_open(struct resolver *resolver, const char *hosts, const char *servers)
 {
 	*resolver = (struct resolver){
@@ -93,6 +82,17 @@ void resolver_close(struct resolver *resolver)
 	free(resolver->servers_file.text);
 	free(resolver->cache);
 	*resolver = (struct resolver){ 0 };
+}
+
+void resolver_look_at_files(struct resolver *resolver, int64_t now)
+{
+	if (resolver->checked_at && now - resolver->checked_at < FILE_CHECK_MS)
+		return;
+	resolver->checked_at = now;
+	read_file(&resolver->hosts);
+	read_file(&resolver->servers_file);
+	dns_read_servers(resolver->servers_file.text ? resolver->servers_file.text : "", resolver->servers_file.length,
+			 &resolver->servers);
 }
 
 static struct resolver_answer *find_cached(const struct resolver *resolver, const char *name, int64_t now)
@@ -300,7 +300,7 @@ void resolver_start(struct resolver *resolver, const char *name, int64_t now, st
 	*query = (struct resolver_query){ .resolver = resolver };
 	for (size_t i = 0; i < RESOLVER_LOOKUPS; i++)
 		query->lookups[i] = (struct resolver_lookup){ .type = types[i], .fd = -1 };
-	look_at_files(resolver, now);
+	resolver_look_at_files(resolver, now);
 	query->is_done = true;
 	if (strlen(name) > DNS_NAME_MAX)
 		return;

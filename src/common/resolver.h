@@ -57,6 +57,8 @@ struct resolver_query {
 /* `hosts` and `servers` are paths. */
 void resolver_open(struct resolver *resolver, const char *hosts, const char *servers);
 void resolver_close(struct resolver *resolver);
+/* Reads both files if they have changed, at most every two seconds; resolver_start does it too. For who loses the files afterwards. */
+void resolver_look_at_files(struct resolver *resolver, int64_t now);
 
 /* May be done at once. The name is in canonical form. */
 void resolver_start(struct resolver *resolver, const char *name, int64_t now, struct resolver_query *query);

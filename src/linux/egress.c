@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,12 +13,12 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/egress_handover.h"
 #include "common/sockets.h"
 
 enum {
 	BACKLOG = 128,
 	READY_S = 10, /* for a helper to lock itself in */
-	FINISH_MS = 2000, /* for it to hand over its reports */
 };
 
 static const struct address loopback_v4 = { .bytes = { 127, 0, 0, 1 } };
@@ -265,38 +264,11 @@ void egress_leave_inside(struct egress *egress)
 	close_inside(&egress->publisher);
 }
 
-/* Until the table is whole, the helper is gone, or the time is over. */
-static bool take_reports(int control, struct egress_reports *reports)
-{
-	int64_t end = clock_ms() + FINISH_MS;
-	size_t done = 0;
-
-	while (done < sizeof *reports) {
-		struct pollfd watched = { .fd = control, .events = POLLIN };
-		int64_t left = end - clock_ms();
-		ssize_t count;
-		if (left <= 0 || poll(&watched, 1, (int)left) == 0)
-			return false;
-		count = recv(control, (char *)reports + done, sizeof *reports - done, MSG_DONTWAIT);
-		if (count < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (count <= 0)
-			return false;
-		done += (size_t)count;
-	}
-	egress_reports_secure(reports);
-	return true;
-}
-
 static void finish_helper(struct egress_helper *helper, struct egress_reports *reports, const char *name, struct error *note)
 {
 	if (helper->pid == 0)
 		return;
-	shutdown(helper->control, SHUT_WR);
-	if (!take_reports(helper->control, reports)) {
-		*reports = (struct egress_reports){ 0 };
-		error_set(note, "the %s of this run ended early: connections failed from then on", name);
-	}
+	egress_take_reports(helper->control, name, reports, note);
 	end_helper(helper);
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/descriptors.h"
+#include "common/egress_handover.h"
 #include "common/sockets.h"
 #include "linux/credentials.h"
 #include "linux/landlock.h"
@@ -159,11 +160,8 @@ static int take_listeners(struct helper *helper, struct error *err)
 /* Where the first look at the resolver's files is also the last, it has to be now. */
 static int open_resolver(struct helper *helper, struct error *err)
 {
-	struct resolver_query query;
-
 	resolver_open(&helper->resolver, hosts_path, servers_path);
-	resolver_start(&helper->resolver, "localhost", clock_ms(), &query);
-	resolver_cancel(&query);
+	resolver_look_at_files(&helper->resolver, clock_ms());
 	return address_own(&helper->arena, &helper->own, err);
 }
 
@@ -184,21 +182,6 @@ static int prepare(struct helper *helper, struct error *err)
 	if (role->secret && take_listeners(helper, err) < 0)
 		return -1;
 	return egress_filter_load(role->secret && abi >= 1, err);
-}
-
-static void hand_in_reports(const struct helper *helper)
-{
-	const char *bytes = (const char *)&helper->reports;
-	size_t done = 0;
-
-	while (done < sizeof helper->reports) {
-		ssize_t count = send(helper->role->control, bytes + done, sizeof helper->reports - done, MSG_NOSIGNAL);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return;
-		done += (size_t)count;
-	}
 }
 
 static int serve(struct helper *helper)
@@ -241,6 +224,6 @@ _Noreturn void egress_helper_main(const struct egress_role *role)
 	close(role->inside);
 	if (serve(&helper) < 0)
 		_exit(EXIT_FAILURE);
-	hand_in_reports(&helper);
+	egress_send(role->control, &helper.reports, sizeof helper.reports);
 	_exit(EXIT_SUCCESS);
 }

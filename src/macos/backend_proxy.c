@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,12 +17,13 @@
 
 #include "common/cleanup.h"
 #include "common/descriptors.h"
+#include "common/egress_handover.h"
 #include "common/sockets.h"
 
 /* Of libSystem; Apple ships no header for it. */
 int sandbox_init_with_parameters(const char *profile, uint64_t flags, const char *const parameters[], char **errors);
 
-enum { BACKLOG = 128, FINISH_MS = 2000, OPEN_FILES = 1400, LISTENERS = 2 };
+enum { BACKLOG = 128, READY_MS = 10000, OPEN_FILES = 1400, LISTENERS = 2 };
 
 static const char hosts_path[] = "/etc/hosts", servers_path[] = "/etc/resolv.conf";
 
@@ -98,50 +98,16 @@ static int confine(struct error *err)
 
 static int prepare(struct helper *helper, struct error *err)
 {
-	struct resolver_query query;
 	if (keep_descriptors(helper, err) < 0)
 		return -1;
 	/* It may hold secrets, and this process talks to strangers. */
 	for (char **entry = environ; *entry; entry++)
 		memset_s(*entry, strlen(*entry), 0, strlen(*entry));
 	resolver_open(&helper->resolver, hosts_path, servers_path);
-	resolver_start(&helper->resolver, "localhost", clock_ms(), &query);
-	resolver_cancel(&query);
+	resolver_look_at_files(&helper->resolver, clock_ms());
 	if (address_own(&helper->arena, &helper->own, err) < 0)
 		return -1;
 	return confine(err);
-}
-
-static bool send_all(int fd, const void *bytes, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t count = send(fd, (const char *)bytes + done, size - done, 0);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return false;
-		done += (size_t)count;
-	}
-	return true;
-}
-
-static bool receive_all(int fd, void *bytes, size_t size, int milliseconds)
-{
-	int64_t end = clock_ms() + milliseconds;
-	for (size_t done = 0; done < size;) {
-		struct pollfd watched = { .fd = fd, .events = POLLIN };
-		int64_t left = end - clock_ms();
-		ssize_t count;
-		if (left <= 0 || poll(&watched, 1, (int)left) == 0)
-			return false;
-		count = recv(fd, (char *)bytes + done, size - done, MSG_DONTWAIT);
-		if (count < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (count <= 0)
-			return false;
-		done += (size_t)count;
-	}
-	return true;
 }
 
 _Noreturn static void helper_main(const struct plan *plan, struct helper *helper, const char *secret)
@@ -165,9 +131,9 @@ _Noreturn static void helper_main(const struct plan *plan, struct helper *helper
 	prepared = prepare(helper, &err);
 	settings.policy.own = helper->own.items;
 	settings.policy.own_count = helper->own.count;
-	if (!send_all(helper->control, &err, sizeof err) || prepared < 0 || proxy_serve(&settings) < 0)
+	if (!egress_send(helper->control, &err, sizeof err) || prepared < 0 || proxy_serve(&settings) < 0)
 		_exit(EXIT_FAILURE);
-	_exit(send_all(helper->control, &helper->reports, sizeof helper->reports) ? EXIT_SUCCESS : EXIT_FAILURE);
+	_exit(egress_send(helper->control, &helper->reports, sizeof helper->reports) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 static void end(struct mac_proxy *proxy)
@@ -182,7 +148,7 @@ static void end(struct mac_proxy *proxy)
 static int await_ready(struct mac_proxy *proxy, struct error *err)
 {
 	struct error answer = { 0 };
-	if (!receive_all(proxy->control, &answer, sizeof answer, 10 * 1000)) {
+	if (!egress_receive(proxy->control, &answer, sizeof answer, READY_MS)) {
 		end(proxy);
 		return error_set(err, "the proxy did not start");
 	}
@@ -230,12 +196,6 @@ void mac_proxy_finish(struct mac_proxy *proxy, struct egress_reports *reports, s
 	*reports = (struct egress_reports){ 0 };
 	if (proxy->pid == 0)
 		return;
-	shutdown(proxy->control, SHUT_WR);
-	if (receive_all(proxy->control, reports, sizeof *reports, FINISH_MS)) {
-		egress_reports_secure(reports);
-	} else {
-		*reports = (struct egress_reports){ 0 };
-		error_set(note, "the network proxy of this run ended early: connections failed from then on");
-	}
+	egress_take_reports(proxy->control, "network proxy", reports, note);
 	end(proxy);
 }
