@@ -1,366 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's file system on Linux: the POSIX answers, and a walk that reads directories with getdents64 in two threads. Every
- * directory is opened relative to the root's descriptor with all symlinks refused (openat2, or component by component where the
- * kernel or an outer filter has no openat2), so that a directory swapped for a symlink meanwhile leads nowhere.
- *
- * With a memory (walk_memory.h) a directory is first asked for its inode and ctime, by a path that may lead through a symlink if
- * somebody swaps an ancestor at this moment. That is no harm: only the very directory that was listed has that inode and ctime, so
- * that what is told of it is true of it; its parent was looked at before it, in this walk; and whatever is found at a path that
- * is not there any more ends the launch where it is mounted on, as after any other change since the walk. */
-#include "common/filesystem_posix.h"
+/* The host's file system on Linux: the POSIX answers, and a walk that reads directories in two threads (walk.h). What is found does not
+ * depend on the threads; what could not be looked through ends the walk. */
+#include "linux/walk.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
-#ifndef STATX_TYPE
-#include <linux/stat.h> /* musl 1.2.3 has no statx */
-#endif
 
 #include "common/cleanup.h"
-#include "common/walk_memory.h"
+#include "common/filesystem_posix.h"
 #include "linux/signals.h"
 
 enum {
-	READ_BYTES = 32768,
 	HELPER_STACK_BYTES = 1 << 20,
 	LIST_COST = 8, /* of listing a directory, where a look at one that is known costs 1 */
 	HELPER_FROM = 16 * LIST_COST, /* waiting work that makes a second thread worth its ~60 us */
 	BATCH = 16, /* directories that a thread takes at once */
 	PENDING_BYTES_MAX = 256 << 20,
-	DIRECTORY_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-	NS_PER_S = 1000000000,
 };
-
-/* As the kernel writes it (getdents64(2)); glibc has no name for it. */
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	unsigned short length;
-	unsigned char type;
-	char name[];
-};
-
-/* A directory that waits to be read, by its path from "/"; the part after `root_length` is relative to the root's descriptor. */
-struct pending {
-	struct pending *next;
-	struct walk_child *slot; /* where its parent, listed in this walk, is told what became of it; or NULL */
-	uint32_t known; /* the memory's record of this path, or WALK_UNKNOWN */
-	size_t length;
-	char path[];
-};
-
-struct walk {
-	enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type);
-	void *self;
-	const struct walk_visitor *visitor; /* in place of visit and self, which are NULL then */
-	struct walk_memory *memory;
-	uint64_t device; /* of the root; only its directories are known by inode and ctime */
-	int64_t started_s, started_ns;
-	int root_fd;
-	size_t root_length;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct pending *stack;
-	size_t waiting, cost, pending_bytes;
-	unsigned busy;
-	bool has_failed;
-	struct error *err;
-};
-
-/* One thread of it. */
-struct worker {
-	struct walk *walk;
-	struct arena *arena; /* for what is listed; NULL without a memory */
-	uint64_t kept, listed, learnt;
-};
-
-static atomic_bool lacks_openat2;
-
-/* Without openat2: each component with O_NOFOLLOW, relative to the one before. */
-static int open_by_components(int root_fd, const char *relative)
-{
-	autoclose int at = -1;
-	char name[NAME_MAX + 1];
-	for (;;) {
-		size_t length = strcspn(relative, "/");
-		bool is_last = relative[length] == '\0';
-		int next;
-		if (length > NAME_MAX) {
-			errno = ENAMETOOLONG;
-			return -1;
-		}
-		memcpy(name, relative, length);
-		name[length] = '\0';
-		next = openat(at >= 0 ? at : root_fd, name, is_last ? DIRECTORY_FLAGS : DIRECTORY_FLAGS | O_PATH);
-		if (next < 0 || is_last)
-			return next;
-		if (at >= 0)
-			close(at);
-		at = next;
-		relative += length + 1;
-	}
-}
-
-static int open_beneath(int root_fd, const char *relative)
-{
-	struct open_how how = { .flags = DIRECTORY_FLAGS, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
-	if (!atomic_load_explicit(&lacks_openat2, memory_order_relaxed)) {
-		int fd = (int)syscall(SYS_openat2, root_fd, relative, &how, sizeof how);
-		/* EPERM: an outer sandbox that does not know the call; EAGAIN: a rename raced with it. */
-		if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EAGAIN))
-			return fd;
-		if (errno == ENOSYS)
-			atomic_store(&lacks_openat2, true);
-	}
-	return open_by_components(root_fd, relative);
-}
-
-static void fail(struct walk *walk, int number, const char *path)
-{
-	pthread_mutex_lock(&walk->lock);
-	if (!walk->has_failed)
-		error_errno(walk->err, number, "cannot look through %s", path);
-	walk->has_failed = true;
-	pthread_cond_broadcast(&walk->changed);
-	pthread_mutex_unlock(&walk->lock);
-}
-
-static struct pending *add_pending(struct pending **list, const struct pending *directory, const char *name, uint32_t known)
-{
-	size_t name_length = strlen(name);
-	bool has_slash = directory->path[directory->length - 1] == '/';
-	size_t length = directory->length + !has_slash + name_length;
-	struct pending *child = malloc(sizeof *child + length + 1);
-	if (!child)
-		return NULL;
-	memcpy(child->path, directory->path, directory->length);
-	if (!has_slash)
-		child->path[directory->length] = '/';
-	memcpy(child->path + length - name_length, name, name_length + 1);
-	child->length = length;
-	child->slot = NULL;
-	child->known = known;
-	child->next = *list;
-	*list = child;
-	return child;
-}
-
-static bool is_dots(const char *name)
-{
-	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
-}
-
-/* Tells the visitor, and keeps what it has to be told again. */
-static enum walk_step visit_one(struct worker *worker, struct walk_listing *listing, const char *directory, const char *name,
-				enum file_type type)
-{
-	const struct walk *walk = worker->walk;
-	bool is_remarkable = false;
-	enum walk_step step;
-
-	if (walk->visit)
-		return walk->visit(walk->self, directory, name, type);
-	step = walk->visitor->visit(walk->visitor->self, directory, name, type, &is_remarkable);
-	if (!listing)
-		return step;
-	if (is_remarkable)
-		walk_memory_remark(worker->arena, listing, name, type);
-	else if (type == FILE_DIRECTORY)
-		listing->stamp.directories++;
-	else
-		listing->stamp.files++;
-	/* What could not be looked at may be something else next time. */
-	if (type == FILE_UNKNOWN)
-		listing->stamp.inode = 0;
-	return step;
-}
-
-/* Visits one buffer of entries; directories to descend into go to *found. */
-static bool visit_entries(struct worker *worker, const struct pending *directory, struct walk_listing *listing, int fd,
-			  const char *buffer, size_t size, struct pending **found)
-{
-	for (size_t at = 0; at < size;) {
-		const struct entry *entry = (const struct entry *)(const void *)(buffer + at);
-		uint32_t known = WALK_UNKNOWN;
-		enum file_type type;
-		at += entry->length;
-		if (is_dots(entry->name))
-			continue;
-		type = filesystem_type_of_entry(fd, entry->name, entry->type);
-		if (type == FILE_ABSENT)
-			continue;
-		if (visit_one(worker, listing, directory->path, entry->name, type) == WALK_SKIP || type != FILE_DIRECTORY)
-			continue;
-		if (listing) {
-			walk_memory_enter(worker->arena, listing, entry->name);
-			known = walk_memory_child(worker->walk->memory, directory->known, entry->name);
-		}
-		if (!add_pending(found, directory, entry->name, known))
-			return false;
-	}
-	return true;
-}
-
-/* Gone, or something else by now: there is nothing to search. */
-static bool is_gone(int number)
-{
-	return number == ENOENT || number == ENOTDIR || number == ELOOP;
-}
-
-/* A directory that is closed to us may still hold a name that is looked for: the visitor is told, by a second visit. */
-static void visit_closed(struct worker *worker, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char parent[PATH_MAX];
-	size_t length = slash == path ? 1 : (size_t)(slash - path);
-	if (length >= sizeof parent) {
-		fail(worker->walk, ENAMETOOLONG, path);
-		return;
-	}
-	memcpy(parent, path, length);
-	parent[length] = '\0';
-	visit_one(worker, NULL, parent, slash + 1, FILE_UNKNOWN);
-}
-
-/* Whatever is not searched and not known to be gone ends the walk: a name could be missed. */
-static void cannot_open(struct worker *worker, int number, const char *path)
-{
-	if (number == EACCES)
-		visit_closed(worker, path);
-	else if (!is_gone(number))
-		fail(worker->walk, number, path);
-}
-
-/* Relative to the root's descriptor; "" for the root. */
-static const char *relative_path(const struct walk *walk, const struct pending *directory)
-{
-	const char *relative = directory->path + walk->root_length;
-	return relative + strspn(relative, "/");
-}
-
-/* Before it is listed: a change that comes later then shows. The names of an encrypted directory depend on whether its key is
- * there, which its ctime does not tell. */
-static void take_stamp(const struct walk *walk, int fd, struct walk_stamp *stamp)
-{
-	struct statx info;
-	const unsigned needed = STATX_TYPE | STATX_INO | STATX_CTIME;
-	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, needed, &info) < 0 || (info.stx_mask & needed) != needed ||
-	    !S_ISDIR(info.stx_mode) || (info.stx_attributes & STATX_ATTR_ENCRYPTED) ||
-	    makedev(info.stx_dev_major, info.stx_dev_minor) != walk->device || info.stx_ctime.tv_nsec >= NS_PER_S ||
-	    !walk_memory_is_settled(walk->started_s, walk->started_ns, info.stx_ctime.tv_sec, info.stx_ctime.tv_nsec))
-		return;
-	stamp->inode = info.stx_ino;
-	stamp->changed_s = info.stx_ctime.tv_sec;
-	stamp->changed_ns = info.stx_ctime.tv_nsec;
-}
-
-static bool is_unchanged(const struct walk *walk, const struct pending *directory)
-{
-	const struct walk_stamp *stamp = &walk->memory->records[directory->known].stamp;
-	struct stat now;
-	return stamp->inode != 0 &&
-	       fstatat(walk->root_fd, relative_path(walk, directory), &now, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
-	       S_ISDIR(now.st_mode) && now.st_dev == walk->device && now.st_ino == stamp->inode &&
-	       now.st_ctim.tv_sec == stamp->changed_s && now.st_ctim.tv_nsec == stamp->changed_ns;
-}
-
-/* What a listing would have told. */
-static void tell_known(struct worker *worker, const struct pending *directory, struct pending **found)
-{
-	struct walk *walk = worker->walk;
-	const struct walk_memory *memory = walk->memory;
-	const struct walk_record *record = &memory->records[directory->known];
-	const char *text = walk_memory_name(memory, directory->known);
-
-	walk->visitor->count(walk->visitor->self, record->stamp.directories, record->stamp.files);
-	for (uint32_t i = 0; i < record->stamp.entries; i++) {
-		text += strlen(text) + 1;
-		visit_one(worker, NULL, directory->path, text + 1, (enum file_type)text[0]);
-	}
-	for (uint32_t i = record->first_child; i < record->first_child + record->children; i++)
-		if (!add_pending(found, directory, walk_memory_name(memory, i), i)) {
-			fail(walk, ENOMEM, directory->path);
-			return;
-		}
-	if (directory->slot)
-		directory->slot->known = directory->known;
-	worker->kept++;
-}
-
-/* The newest of *found is the last child. */
-static void keep_listing(struct worker *worker, const struct pending *directory, struct walk_listing *listing,
-			 struct pending *found)
-{
-	size_t left = listing->children.count;
-	for (; found && left > 0; found = found->next)
-		found->slot = &listing->children.items[--left];
-	if (directory->slot)
-		directory->slot->listing = listing;
-	else if (directory->known != WALK_UNKNOWN)
-		walk_memory_replace(worker->walk->memory, directory->known, listing);
-	worker->listed++;
-	worker->learnt += listing->stamp.inode != 0;
-}
-
-/* False if not all of it could be read. */
-static bool list(struct worker *worker, const struct pending *directory, struct walk_listing *listing, int fd,
-		 struct pending **found)
-{
-	/* Not zeroed first (-ftrivial-auto-var-init): 32 KiB for every directory is a third of a small launch. */
-	_Alignas(struct entry) uninitialised char buffer[READ_BYTES];
-	long size;
-
-	while ((size = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0)
-		if (!visit_entries(worker, directory, listing, fd, buffer, (size_t)size, found)) {
-			fail(worker->walk, ENOMEM, directory->path);
-			return false;
-		}
-	/* Half a listing may hide a name: anything but a directory that is gone ends the walk. */
-	if (size < 0 && errno != ENOENT)
-		fail(worker->walk, errno, directory->path);
-	return size == 0;
-}
-
-static void read_directory(struct worker *worker, const struct pending *directory, struct pending **found)
-{
-	const struct walk *walk = worker->walk;
-	const char *relative = relative_path(walk, directory);
-	struct walk_listing *listing = NULL;
-	autoclose int fd = -1;
-
-	if (directory->known != WALK_UNKNOWN && is_unchanged(walk, directory)) {
-		tell_known(worker, directory, found);
-		return;
-	}
-	do
-		fd = *relative ? open_beneath(walk->root_fd, relative) : openat(walk->root_fd, ".", DIRECTORY_FLAGS);
-	while (fd < 0 && errno == EINTR);
-	if (fd < 0) {
-		cannot_open(worker, errno, directory->path);
-		return;
-	}
-	if (walk->memory) {
-		listing = walk_memory_list(worker->arena);
-		take_stamp(walk, fd, &listing->stamp);
-	}
-	if (list(worker, directory, listing, fd, found) && listing)
-		keep_listing(worker, directory, listing, *found);
-}
 
 static size_t cost_of(const struct pending *directory)
 {
@@ -441,7 +106,7 @@ static void work(struct worker *worker, pthread_t *helper, bool *has_helper, str
 		pthread_mutex_unlock(&walk->lock);
 		while (batch) {
 			struct pending *next = batch->next, *inside = NULL, **last = &inside;
-			read_directory(worker, batch, &inside);
+			walk_read_directory(worker, batch, &inside);
 			while (*last)
 				last = &(*last)->next;
 			*last = found;
@@ -535,11 +200,11 @@ static int walk_root(struct walk *walk, const char *root, struct walk_memory *me
 
 	walk->root_length = strlen(root);
 	do
-		root_fd = open(root, DIRECTORY_FLAGS);
+		root_fd = open(root, WALK_DIRECTORY_FLAGS);
 	while (root_fd < 0 && errno == EINTR);
 	if (root_fd < 0 && errno == EACCES)
-		visit_closed(&(struct worker){ .walk = walk }, root);
-	else if (root_fd < 0 && !is_gone(errno))
+		walk_visit_closed(&(struct worker){ .walk = walk }, root);
+	else if (root_fd < 0 && !walk_is_gone(errno))
 		return error_errno(walk->err, errno, "cannot look through %s", root);
 	if (root_fd < 0)
 		return walk->has_failed ? -1 : 0;
