@@ -83,5 +83,7 @@ bool path_is_within(const char *path, const char *directory);
 const char *path_base_name(const char *path); /* after the last slash */
 char *path_parent(struct arena *arena, const char *path); /* of a clean path; "/" for "/" */
 char *path_join(struct arena *arena, const char *directory, const char *name);
+/* The same into `size` bytes, for a walk's visitor; false if it does not fit, with a byte to spare for a slash. */
+bool path_join_into(char *out, size_t size, const char *directory, const char *name);
 
 #endif

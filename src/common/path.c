@@ -49,16 +49,30 @@ char *path_parent(struct arena *arena, const char *path)
 	return arena_copy_n(arena, path, (size_t)(slash - path));
 }
 
+/* One slash between them; `out` has room for both, the slash and a NUL. */
+static void write_joined(char *out, const char *directory, size_t length, const char *name, size_t name_length)
+{
+	memcpy(out, directory, length);
+	if (length == 0 || directory[length - 1] != '/')
+		out[length++] = '/';
+	memcpy(out + length, name, name_length + 1);
+}
+
 char *path_join(struct arena *arena, const char *directory, const char *name)
 {
 	size_t length = strlen(directory), name_length = strlen(name);
-	bool has_slash = length > 0 && directory[length - 1] == '/';
 	char *path = arena_alloc(arena, length + name_length + 2);
-	memcpy(path, directory, length);
-	if (!has_slash)
-		path[length++] = '/';
-	memcpy(path + length, name, name_length + 1);
+	write_joined(path, directory, length, name, name_length);
 	return path;
+}
+
+bool path_join_into(char *out, size_t size, const char *directory, const char *name)
+{
+	size_t length = strlen(directory), name_length = strlen(name);
+	if (length + name_length + 2 > size)
+		return false;
+	write_joined(out, directory, length, name, name_length);
+	return true;
 }
 
 char *path_absolute(struct arena *arena, const char *base, const char *path)

@@ -12,8 +12,6 @@
 #include "common/plan_build.h"
 #include "common/scan_index.h"
 
-enum { PATH_BYTES = 4096 };
-
 /* A directory that the search did not look into. */
 struct tree {
 	const char *path;
@@ -65,19 +63,6 @@ static void record_unsearched(struct scan *scan, const char *path, bool is_writa
 	tree->path = arena_copy(scan->plan->arena, path);
 	tree->is_writable = is_writable;
 	pthread_mutex_unlock(&scan->lock);
-}
-
-/* Writes directory/name; false if that is longer than any path that could be mounted on. */
-static bool join(char out[PATH_BYTES], const char *directory, const char *name)
-{
-	size_t length = strlen(directory), name_length = strlen(name);
-	if (length + name_length + 2 > PATH_BYTES)
-		return false;
-	memcpy(out, directory, length);
-	if (length == 0 || directory[length - 1] != '/')
-		out[length++] = '/';
-	memcpy(out + length, name, name_length + 1);
-	return true;
 }
 
 static bool is_grant(const struct plan *plan, const char *path)
@@ -163,11 +148,11 @@ static enum walk_step visit_closely(struct scan *scan, const char *directory, co
 				    bool *is_remarkable)
 {
 	bool is_directory = type == FILE_DIRECTORY;
-	char path[PATH_BYTES];
+	char path[SCAN_PATH_BYTES];
 	struct finding finding;
 
 	*is_remarkable = true;
-	if (!join(path, directory, name)) {
+	if (!path_join_into(path, sizeof path, directory, name)) {
 		scan->has_too_long = true;
 		return WALK_SKIP;
 	}
@@ -201,8 +186,8 @@ static bool is_named_socket(const struct plan *plan, const char *path)
  * inside. What is read-only inside cannot be opened up. */
 static enum walk_step visit_special(struct scan *scan, const char *directory, const char *name, enum file_type type)
 {
-	char path[PATH_BYTES];
-	if (!join(path, directory, name)) {
+	char path[SCAN_PATH_BYTES];
+	if (!path_join_into(path, sizeof path, directory, name)) {
 		scan->has_too_long = true;
 	} else if (type == FILE_SOCKET && !is_named_socket(scan->plan, path)) {
 		record(scan, &scan->masked, path, type, &rule_host_socket);
@@ -226,7 +211,7 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 		return visit_special(scan, directory, name, type);
 	}
 	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
-	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > PATH_BYTES)) ||
+	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > SCAN_PATH_BYTES)) ||
 	    has_candidate(&scan->index, name, length) || scan_may_be_git_pointer(name, type))
 		return visit_closely(scan, directory, name, type, is_remarkable);
 	return is_directory ? WALK_DESCEND : WALK_SKIP;
@@ -314,8 +299,8 @@ static enum walk_step visit_lookup(void *self, const char *directory, const char
 {
 	struct lookup *lookup = self;
 	const struct pattern *pattern = &lookup->item->pattern;
-	char path[PATH_BYTES];
-	if (!join(path, directory, name))
+	char path[SCAN_PATH_BYTES];
+	if (!path_join_into(path, sizeof path, directory, name))
 		return WALK_SKIP;
 	if (pattern_matches(pattern, path, type == FILE_DIRECTORY, lookup->scan->case_fold)) {
 		record_lookup(lookup, path, type);
@@ -405,9 +390,9 @@ static enum walk_step visit_root_only(void *self, const char *directory, const c
 	const struct filesystem *fs = scan->plan->context.fs;
 	mode_t needed = type == FILE_DIRECTORY ? 05 : 04;
 	struct file_info info;
-	char path[PATH_BYTES];
+	char path[SCAN_PATH_BYTES];
 
-	if (type == FILE_SYMLINK || !join(path, directory, name) || fs->inspect(fs, path, &info) < 0 ||
+	if (type == FILE_SYMLINK || !path_join_into(path, sizeof path, directory, name) || fs->inspect(fs, path, &info) < 0 ||
 	    info.type == FILE_ABSENT)
 		return WALK_SKIP;
 	if ((info.mode & needed) == needed)

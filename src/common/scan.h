@@ -7,6 +7,8 @@
 
 /* Of each list: more is refused. Every one is a mount, of which the kernel allows 100000 by default. */
 enum { SCAN_MATCHES_MAX = 65536 };
+/* Room for a path; nothing can be mounted on a longer one. */
+enum { SCAN_PATH_BYTES = 4096 };
 
 /* explain.c: does the pattern, which matches this very path, apply to it? */
 bool plan_deny_applies(const struct plan *plan, const struct plan_pattern *item, const char *path, bool is_directory);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096 };
-
 struct twin {
 	uint64_t device, inode, links, found;
 	const struct plan_match *match;
@@ -126,17 +124,12 @@ static void compare_file(struct search *search, const char *path)
 static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
 {
 	struct search *search = self;
-	char path[PATH_BYTES];
-	size_t length = strlen(directory), name_length = strlen(name);
+	char path[SCAN_PATH_BYTES];
 
 	if (type != FILE_REGULAR && type != FILE_DIRECTORY)
 		return WALK_SKIP;
-	if (length + name_length + 2 > sizeof path)
+	if (!path_join_into(path, sizeof path, directory, name))
 		return WALK_SKIP;
-	memcpy(path, directory, length);
-	if (length == 0 || path[length - 1] != '/')
-		path[length++] = '/';
-	memcpy(path + length, name, name_length + 1);
 	if (type == FILE_REGULAR)
 		compare_file(search, path);
 	return WALK_DESCEND;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of the project that have names elsewhere too (the stores of pnpm, uv and bun): writing such a file in place changes it there
  * as well. Mounts cannot tell the names apart, so `berm plan` says it. Looks at every file, which a launch does not. */
-#include "common/plan_build.h"
+#include "common/scan.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096, SHARED_MAX = 1 << 20 };
+enum { SHARED_MAX = 1 << 20 };
 
 /* One name of a file that has several. */
 struct shared {
@@ -26,15 +26,11 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 {
 	struct outside *outside = self;
 	const struct filesystem *fs = outside->plan->context.fs;
-	size_t length = strlen(directory), name_length = strlen(name);
-	char path[PATH_BYTES];
+	char path[SCAN_PATH_BYTES];
 	struct file_info info;
 
-	if (type != FILE_REGULAR || length + name_length + 2 > sizeof path)
+	if (type != FILE_REGULAR || !path_join_into(path, sizeof path, directory, name))
 		return WALK_DESCEND;
-	memcpy(path, directory, length);
-	path[length] = '/';
-	memcpy(path + length + 1, name, name_length + 1);
 	if (fs->inspect(fs, path, &info) < 0 || info.type != FILE_REGULAR || info.links < 2)
 		return WALK_SKIP;
 	pthread_mutex_lock(&outside->lock);

@@ -80,6 +80,26 @@ TEST parents(void)
 	ASSERT_STR_EQ("/", path_parent(&arena, "/"));
 	ASSERT_STR_EQ("b", path_base_name("/a/b"));
 	ASSERT_STR_EQ("/b", path_join(&arena, "/", "b"));
+	ASSERT_STR_EQ("/a/b", path_join(&arena, "/a", "b"));
+	PASS();
+}
+
+/* The last byte is the NUL's, and one stays free where the directory ends with a slash: longer is refused, never cut. */
+TEST joins_into_what_there_is(void)
+{
+	char out[9];
+	memset(out, '#', sizeof out);
+	ASSERT(path_join_into(out, 7, "/ab", "cd"));
+	ASSERT_STR_EQ("/ab/cd", out);
+	ASSERT_EQ('#', out[7]);
+	memset(out, '#', sizeof out);
+	ASSERT_FALSE(path_join_into(out, 6, "/ab", "cd"));
+	ASSERT_EQ('#', out[0]);
+	ASSERT(path_join_into(out, 4, "/", "b"));
+	ASSERT_STR_EQ("/b", out);
+	ASSERT_FALSE(path_join_into(out, 3, "/", "b"));
+	ASSERT(path_join_into(out, sizeof out, "", "b"));
+	ASSERT_STR_EQ("/b", out);
 	PASS();
 }
 
@@ -314,6 +334,7 @@ int main(int argc, char **argv)
 	RUN_TEST(within);
 	RUN_TEST(absolute);
 	RUN_TEST(parents);
+	RUN_TEST(joins_into_what_there_is);
 	RUN_TEST(resolves);
 	RUN_TEST(refuses_to_resolve);
 	RUN_TEST(refuses_what_is_too_long);
