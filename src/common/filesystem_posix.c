@@ -97,7 +97,7 @@ int filesystem_posix_read_small(const struct filesystem *fs, struct arena *arena
 	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct stat status;
 	char *buffer;
-	size_t used = 0;
+	ssize_t used;
 
 	(void)fs;
 	if (fd < 0 || fstat(fd, &status) < 0)
@@ -108,23 +108,16 @@ int filesystem_posix_read_small(const struct filesystem *fs, struct arena *arena
 	}
 	/* One byte more than the limit, so that a file that grew is noticed. */
 	buffer = arena_alloc(arena, limit + 2);
-	while (used <= limit) {
-		ssize_t got = read(fd, buffer + used, limit + 1 - used);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		used += (size_t)got;
-	}
-	if (used > limit) {
+	used = text_read(fd, buffer, limit + 1);
+	if (used < 0)
+		return -1;
+	if ((size_t)used > limit) {
 		errno = EFBIG;
 		return -1;
 	}
 	buffer[used] = '\0';
 	*text = buffer;
-	*length = used;
+	*length = (size_t)used;
 	return 0;
 }
 

@@ -24,15 +24,9 @@ static int canonical_of(struct arena *arena, const char *path, const char **cano
 static int read_all(struct arena *arena, int fd, size_t size, const char *path, const char **text, struct error *err)
 {
 	char *bytes = arena_alloc(arena, size + 1);
-	size_t used = 0;
-	while (used < size) {
-		ssize_t count = read(fd, bytes + used, size - used);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return error_errno(err, count < 0 ? errno : EIO, "cannot read %s", path);
-		used += (size_t)count;
-	}
+	ssize_t count = text_read(fd, bytes, size);
+	if (count != (ssize_t)size)
+		return error_errno(err, count < 0 ? errno : EIO, "cannot read %s", path);
 	if (memchr(bytes, '\0', size))
 		return error_set(err, "%s is no text", path);
 	*text = bytes;
@@ -60,20 +54,10 @@ int hooks_read(struct arena *arena, const char *path, const char **text, struct 
 
 static int write_new(const char *path, const char *text, mode_t mode, struct error *err)
 {
-	size_t left = strlen(text);
 	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_errno(err, errno, "cannot create %s", path);
-	while (left > 0) {
-		ssize_t count = write(fd, text, left);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return error_errno(err, count < 0 ? errno : EIO, "cannot write %s", path);
-		text += count;
-		left -= (size_t)count;
-	}
-	if (fchmod(fd, mode) < 0 || fsync(fd) < 0)
+	if (text_write(fd, text, strlen(text)) < 0 || fchmod(fd, mode) < 0 || fsync(fd) < 0)
 		return error_errno(err, errno, "cannot write %s", path);
 	return 0;
 }

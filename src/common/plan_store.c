@@ -2,7 +2,6 @@
 /* Key, load and save. Never an error to the user: without a stored plan berm is slower, not weaker. */
 #include "common/plan_store.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,20 +40,11 @@ static char *read_whole(struct arena *arena, int fd, size_t maximum, size_t *len
 {
 	struct stat info;
 	char *text;
-	size_t used = 0;
 	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size > (off_t)maximum)
 		return NULL;
 	text = arena_alloc(arena, (size_t)info.st_size + 1);
-	while (used < (size_t)info.st_size) {
-		ssize_t count = read(fd, text + used, (size_t)info.st_size - used);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return NULL;
-		used += (size_t)count;
-	}
-	*length = used;
-	return text;
+	*length = (size_t)info.st_size;
+	return text_read(fd, text, *length) == (ssize_t)*length ? text : NULL;
 }
 
 /* The home in /etc/passwd. Users who are not there (network directories) have no stored plans: their entry can change unseen. */
@@ -256,20 +246,6 @@ static void collect_own(const struct plan *plan, struct plan_stored *stored)
 	}
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t count = write(fd, bytes, length);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return false;
-		bytes += count;
-		length -= (size_t)count;
-	}
-	return true;
-}
-
 /* Canonical both: no symlink between the home and the state, which is what open_plans asks. */
 static bool is_at_usual_place(const struct plan *plan)
 {
@@ -294,7 +270,7 @@ static void write_file(struct arena *arena, const struct plan *plan, const struc
 	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (!write_all(fd, content->data, content->length) || renameat(directory, temporary, directory, key->slot) < 0)
+	if (text_write(fd, content->data, content->length) < 0 || renameat(directory, temporary, directory, key->slot) < 0)
 		unlinkat(directory, temporary, 0);
 	else if (fstat(fd, &info) == 0)
 		walk_store_open(walks, directory, key->slot, &info);

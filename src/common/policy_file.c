@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/text.h"
 
 static int judge(const char *path, const struct stat *info, struct error *err)
 {
@@ -31,7 +32,7 @@ int policy_file_read(void *self, struct arena *arena, const char *path, char **t
 {
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat info;
-	size_t used = 0;
+	ssize_t used;
 	char *buffer;
 
 	(void)self;
@@ -46,20 +47,13 @@ int policy_file_read(void *self, struct arena *arena, const char *path, char **t
 	if (judge(path, &info, err) < 0)
 		return -1;
 	buffer = arena_alloc(arena, POLICY_FILE_MAX + 2 < info.st_size + 2 ? POLICY_FILE_MAX + 2 : (size_t)info.st_size + 2);
-	while (used < (size_t)info.st_size + 1) {
-		ssize_t count = read(fd, buffer + used, (size_t)info.st_size + 1 - used);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return error_errno(err, errno, "cannot read %s", path);
-		if (count == 0)
-			break;
-		used += (size_t)count;
-	}
-	if (used > (size_t)info.st_size)
+	used = text_read(fd, buffer, (size_t)info.st_size + 1);
+	if (used < 0)
+		return error_errno(err, errno, "cannot read %s", path);
+	if (used > info.st_size)
 		return error_set(err, "%s: grew while it was read", path);
 	buffer[used] = '\0';
 	*text = buffer;
-	*length = used;
+	*length = (size_t)used;
 	return 0;
 }

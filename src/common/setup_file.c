@@ -39,19 +39,11 @@ static int open_directory(struct arena *arena, const char *path, struct error *e
 static int read_all(struct arena *arena, int fd, size_t size, struct jsonc_text *text)
 {
 	char *data = arena_alloc(arena, size + 2);
-	size_t done = 0;
 	/* One byte more than there should be: a file that grows meanwhile is noticed. */
-	while (done < size + 1) {
-		ssize_t count = read(fd, data + done, size + 1 - done);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return -1;
-		if (count == 0)
-			break;
-		done += (size_t)count;
-	}
-	*text = (struct jsonc_text){ data, done };
+	ssize_t count = text_read(fd, data, size + 1);
+	if (count < 0)
+		return -1;
+	*text = (struct jsonc_text){ data, (size_t)count };
 	return 0;
 }
 

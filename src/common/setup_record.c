@@ -12,6 +12,7 @@
 
 #include "common/cleanup.h"
 #include "common/state.h"
+#include "common/text.h"
 
 enum { RECORD_MAX = JSONC_SIZE_MAX + 16384 };
 
@@ -85,7 +86,7 @@ static bool parse_record(struct arena *arena, struct jsonc_text text, const char
 static int read_record(struct arena *arena, int fd, struct jsonc_text *text)
 {
 	struct stat status;
-	size_t done = 0, size;
+	size_t size;
 	char *data;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) ||
@@ -93,16 +94,8 @@ static int read_record(struct arena *arena, int fd, struct jsonc_text *text)
 		return -1;
 	size = (size_t)status.st_size;
 	data = arena_alloc(arena, size + 1);
-	while (done < size) {
-		ssize_t count = read(fd, data + done, size - done);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return -1;
-		done += (size_t)count;
-	}
 	*text = (struct jsonc_text){ data, size };
-	return 0;
+	return text_read(fd, data, size) == (ssize_t)size ? 0 : -1;
 }
 
 int setup_record_read(struct arena *arena, int records, const char *host, const char *real, struct setup_record *record,
@@ -124,16 +117,7 @@ int setup_record_read(struct arena *arena, int records, const char *host, const 
 
 static int write_record(int fd, const struct text *text)
 {
-	size_t done = 0;
-	while (done < text->length) {
-		ssize_t count = write(fd, text->data + done, text->length - done);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return -1;
-		done += (size_t)count;
-	}
-	return fsync(fd);
+	return text_write(fd, text->data, text->length) < 0 ? -1 : fsync(fd);
 }
 
 int setup_record_write(struct arena *arena, int records, const char *host, const char *real, const struct setup_record *record,

@@ -410,10 +410,28 @@ int text_write(int fd, const char *bytes, size_t length)
 		ssize_t count = write(fd, bytes, length);
 		if (count < 0 && errno == EINTR)
 			continue;
-		if (count < 0)
+		if (count <= 0) {
+			errno = count < 0 ? errno : EIO;
 			return -1;
+		}
 		bytes += count;
 		length -= (size_t)count;
 	}
 	return 0;
+}
+
+ssize_t text_read(int fd, char *bytes, size_t size)
+{
+	size_t used = 0;
+	while (used < size) {
+		ssize_t count = read(fd, bytes + used, size - used);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return -1;
+		if (count == 0)
+			break;
+		used += (size_t)count;
+	}
+	return (ssize_t)used;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct arena;
 
@@ -50,5 +51,8 @@ void text_add_size(struct text *text, uint64_t bytes);
 void text_add_duration(struct text *text, uint64_t milliseconds);
 /* All of it, however much a file takes at a time; -1 with errno. */
 int text_write(int fd, const char *bytes, size_t length);
+/* Until `size` bytes are there or the file ends, however much it gives at a time: how many, or -1 with errno. Who has to know that nothing
+ * follows asks for a byte more than there may be. Writes no NUL. */
+ssize_t text_read(int fd, char *bytes, size_t size);
 
 #endif

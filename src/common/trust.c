@@ -90,37 +90,22 @@ static bool parse_record(struct arena *arena, char *text, size_t length, struct 
 	return true;
 }
 
-static bool read_whole(int fd, char *buffer, size_t size, size_t *length)
-{
-	*length = 0;
-	while (*length < size) {
-		ssize_t got = read(fd, buffer + *length, size - *length);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return false;
-		if (got == 0)
-			return true;
-		*length += (size_t)got;
-	}
-	return false; /* longer than any record */
-}
-
 static bool read_record(struct arena *arena, int directory, const char *name, struct trust_entry *entry)
 {
 	autoclose int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	char text[RECORD_MAX + 1], expected[SHA256_HEX + 1];
 	struct stat info;
-	size_t length;
+	ssize_t length;
 
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return false;
 	if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) || info.st_nlink != 1)
 		return false;
-	if (!read_whole(fd, text, RECORD_MAX, &length))
+	length = text_read(fd, text, RECORD_MAX);
+	if (length < 0 || length == RECORD_MAX) /* longer than any record */
 		return false;
 	text[length] = '\0';
-	if (!parse_record(arena, text, length, entry))
+	if (!parse_record(arena, text, (size_t)length, entry))
 		return false;
 	record_name(entry->path, expected);
 	return strcmp(expected, name) == 0;
@@ -155,17 +140,7 @@ static int open_temporary(int directory, char *name, size_t size)
 
 static bool write_synced(int fd, const char *text)
 {
-	size_t length = strlen(text);
-	while (length > 0) {
-		ssize_t count = write(fd, text, length);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return false;
-		text += count;
-		length -= (size_t)count;
-	}
-	return fsync(fd) == 0;
+	return text_write(fd, text, strlen(text)) == 0 && fsync(fd) == 0;
 }
 
 /* Inside a sandbox the state directory is another, read-only one or none at all. */

@@ -54,24 +54,16 @@ static void *read_file(int plans, const char *name, size_t *size)
 	autoclose int fd = openat(plans, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct stat info;
 	char *bytes;
-	size_t used = 0;
 
 	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) ||
 	    info.st_nlink > 1 || info.st_size <= 0 || info.st_size > WALK_MEMORY_MAX)
 		return NULL;
-	bytes = malloc((size_t)info.st_size);
-	while (bytes && used < (size_t)info.st_size) {
-		ssize_t count = read(fd, bytes + used, (size_t)info.st_size - used);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0) {
-			free(bytes);
-			return NULL;
-		}
-		used += (size_t)count;
-	}
-	*size = used;
-	return bytes;
+	*size = (size_t)info.st_size;
+	bytes = malloc(*size);
+	if (bytes && text_read(fd, bytes, *size) == (ssize_t)*size)
+		return bytes;
+	free(bytes);
+	return NULL;
 }
 
 void walk_store_open(struct walk_store *store, int plans, const char *slot, const struct stat *plan_file)

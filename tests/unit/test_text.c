@@ -2,8 +2,13 @@
 /* Text helpers: what reaches a terminal, what reads as a number, what counts as near. */
 #include <greatest.h>
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/arena.h"
 #include "common/text.h"
@@ -312,6 +317,75 @@ TEST zero_is_shown_with_a_unit_that_reads_back(void)
 	PASS();
 }
 
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+/* Interrupts whatever waits, again and again; 0 ends it. */
+static void interrupt_every(int microseconds)
+{
+	const struct itimerval timer = { .it_interval.tv_usec = microseconds, .it_value.tv_usec = microseconds };
+	const struct sigaction action = { .sa_handler = on_alarm };
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* A pipe takes and gives 64 KiB at most at a time; the text is longer, and both sides are interrupted meanwhile. */
+TEST all_is_written_and_read(void)
+{
+	static char sent[300000], received[sizeof sent + 10];
+	ssize_t count;
+	int ends[2], status;
+	pid_t pid;
+
+	for (size_t i = 0; i < sizeof sent; i++)
+		sent[i] = (char)(i * 7 + i / 1000);
+	ASSERT_EQ(0, pipe(ends));
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		interrupt_every(2000);
+		_exit(text_write(ends[1], sent, sizeof sent) == 0 ? 0 : 1);
+	}
+	close(ends[1]);
+	interrupt_every(2000);
+	/* As much as was asked for, and then the rest up to the end. */
+	count = text_read(ends[0], received, 100000);
+	if (count == 100000)
+		count += text_read(ends[0], received + 100000, sizeof received - 100000);
+	interrupt_every(0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_EQ((ssize_t)sizeof sent, count);
+	ASSERT_EQ(0, memcmp(sent, received, sizeof sent));
+	ASSERT_EQ(0, text_read(ends[0], received, 1));
+	close(ends[0]);
+	PASS();
+}
+
+TEST what_cannot_be_written_or_read_is_an_error(void)
+{
+	char bytes[4];
+	int ends[2];
+	ASSERT_EQ(0, pipe(ends));
+	/* Control: the other way round it works. */
+	ASSERT_EQ(0, text_write(ends[1], "1234", 4));
+	ASSERT_EQ(2, text_read(ends[0], bytes, 2));
+	errno = 0;
+	ASSERT_EQ(-1, text_write(ends[0], "1234", 4));
+	ASSERT_EQ(EBADF, errno);
+	errno = 0;
+	ASSERT_EQ(-1, text_read(ends[1], bytes, 4));
+	ASSERT_EQ(EBADF, errno);
+	/* Nothing is nothing, even there. */
+	ASSERT_EQ(0, text_write(ends[0], "", 0));
+	ASSERT_EQ(0, text_read(ends[1], bytes, 0));
+	close(ends[0]);
+	close(ends[1]);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -327,5 +401,7 @@ int main(int argc, char **argv)
 	RUN_TEST(sizes);
 	RUN_TEST(durations);
 	RUN_TEST(zero_is_shown_with_a_unit_that_reads_back);
+	RUN_TEST(all_is_written_and_read);
+	RUN_TEST(what_cannot_be_written_or_read_is_an_error);
 	GREATEST_MAIN_END();
 }
