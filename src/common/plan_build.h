@@ -37,6 +37,9 @@ void build_note(struct builder *builder, enum note_kind kind, const struct rule 
  * With is_default the XDG directories are those below the home, whatever the environment says. With is_pattern what is put in is
  * quoted. */
 const char *build_expand(const struct plan *plan, const char *text, bool is_pattern, bool is_default, const char **unset);
+/* The canonical path that a rule's text means here, what is there, and the links on the way to it, which are the caller's to judge. NULL,
+ * with a note, if a variable is not set or the way leads nowhere. */
+const char *build_resolve(struct builder *builder, const struct rule *rule, struct path_links *links, struct file_info *info);
 /* The value of a variable in the context's environment, or NULL. */
 const char *context_variable(const struct context *context, const char *name);
 

@@ -140,22 +140,13 @@ void build_devices(struct builder *builder)
 static void add_socket(struct builder *builder, const struct rule *rule)
 {
 	struct plan *plan = builder->plan;
-	const char *unset = NULL, *path;
-	const char *text = build_expand(plan, rule->text, false, false, &unset);
-	struct path_links links = { 0 };
+	struct path_links links;
 	struct plan_socket *socket;
 	struct file_info info;
-	struct error err;
+	const char *path = build_resolve(builder, rule, &links, &info);
 
-	if (!text) {
-		build_note(builder, NOTE_MISSING, rule, "$%s is not set", unset);
+	if (!path)
 		return;
-	}
-	text = path_absolute(plan->arena, plan->context.project, text);
-	if (path_resolve(plan->context.fs, plan->arena, text, &path, &links, &info, &err) < 0) {
-		build_note(builder, NOTE_MISSING, rule, "%s", err.message);
-		return;
-	}
 	if (build_refuses_link(builder, rule, &links, path))
 		return;
 	if (info.type == FILE_ABSENT || info.type == FILE_UNKNOWN) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The beginnings of paths that depend on the user: `~` and the variables of policy_path_variables. The home is the context's and
- * never $HOME, because whoever starts berm can set that. */
+/* From a rule's text to a path. Its beginning may depend on the user: `~` and the variables of policy_path_variables. The home is the
+ * context's and never $HOME, because whoever starts berm can set that. */
 #include "common/plan_build.h"
 
 #include <string.h>
@@ -63,4 +63,24 @@ const char *build_expand(const struct plan *plan, const char *text, bool is_patt
 	if (is_pattern)
 		directory = pattern_quote(plan->arena, directory);
 	return arena_printf(plan->arena, "%s%s", directory, text + length);
+}
+
+const char *build_resolve(struct builder *builder, const struct rule *rule, struct path_links *links, struct file_info *info)
+{
+	const struct plan *plan = builder->plan;
+	const char *unset = NULL, *canonical;
+	const char *text = build_expand(plan, rule->text, false, false, &unset);
+	struct error err;
+
+	*links = (struct path_links){ 0 };
+	if (!text) {
+		build_note(builder, NOTE_MISSING, rule, "$%s is not set", unset);
+		return NULL;
+	}
+	text = path_absolute(plan->arena, plan->context.project, text);
+	if (path_resolve(plan->context.fs, plan->arena, text, &canonical, links, info, &err) < 0) {
+		build_note(builder, NOTE_MISSING, rule, "%s", err.message);
+		return NULL;
+	}
+	return canonical;
 }

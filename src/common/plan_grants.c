@@ -159,26 +159,16 @@ static void add_resolved(struct builder *builder, const char *canonical, const s
 
 static void add_rule(struct builder *builder, const struct rule *rule, enum grant_kind kind)
 {
-	struct plan *plan = builder->plan;
-	const char *unset = NULL, *canonical;
-	const char *text = build_expand(plan, rule->text, false, false, &unset);
-	struct path_links links = { 0 };
+	struct path_links links;
 	struct file_info info;
-	struct error err;
+	const char *canonical = build_resolve(builder, rule, &links, &info);
 
-	if (!text) {
-		build_note(builder, NOTE_MISSING, rule, "$%s is not set", unset);
+	if (!canonical)
 		return;
-	}
-	text = path_absolute(plan->arena, plan->context.project, text);
-	if (path_resolve(plan->context.fs, plan->arena, text, &canonical, &links, &info, &err) < 0) {
-		build_note(builder, NOTE_MISSING, rule, "%s", err.message);
-		return;
-	}
 	add_resolved(builder, canonical, &info, kind, rule);
 	build_followed(builder, rule, &links, canonical);
 	for (size_t i = 0; i < links.count; i++)
-		*(struct path_link *)arena_push(plan->arena, &builder->links) = links.items[i];
+		*(struct path_link *)arena_push(builder->plan->arena, &builder->links) = links.items[i];
 }
 
 static void add_rules(struct builder *builder, const struct rules *rules, enum grant_kind kind)
