@@ -16,6 +16,7 @@
 #include "linux/credentials.h"
 #include "linux/landlock.h"
 #include "linux/limits.h"
+#include "linux/rights.h"
 #include "linux/sweep.h"
 #include "linux/syscalls.h"
 
@@ -117,14 +118,8 @@ int alone_enter(struct launch *launch, struct error *err)
 
 static int hand_over(int way, int listener, struct error *err)
 {
-	char space[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	char byte = 0;
-	struct iovec content = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &content, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	*header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof listener), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
-	memcpy(CMSG_DATA(header), &listener, sizeof listener);
-	return sendmsg(way, &message, MSG_NOSIGNAL) == 1 ? 0 : error_errno(err, errno, "cannot hand the listener over");
+	return rights_send(way, &byte, 1, &listener, 1) == 0 ? 0 : error_errno(err, errno, "cannot hand the listener over");
 }
 
 int alone_lock_command(const struct launch *launch, struct error *err)
@@ -143,18 +138,13 @@ int alone_lock_command(const struct launch *launch, struct error *err)
 
 int alone_take_listener(const struct launch *launch, struct error *err)
 {
-	char space[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
-	char byte;
-	struct iovec content = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &content, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
-	const struct cmsghdr *header;
 	int listener = -1;
+	struct rights rights = { .descriptors = &listener, .room = 1 };
+	char byte;
 
 	/* Sent before execve, which vfork has waited for: it is there or never comes. */
-	if (recvmsg(launch->hand_over[0], &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1 ||
-	    !(header = CMSG_FIRSTHDR(&message)) || header->cmsg_type != SCM_RIGHTS)
+	if (rights_receive(launch->hand_over[0], MSG_DONTWAIT, &byte, 1, &rights) != 1 || rights.count != 1)
 		return error_set(err, "the command's filter came without its listener");
-	memcpy(&listener, CMSG_DATA(header), sizeof listener);
 	close(launch->hand_over[0]);
 	close(launch->hand_over[1]);
 	return listener;

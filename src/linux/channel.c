@@ -3,8 +3,10 @@
 #include "linux/channel.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "linux/rights.h"
 
 /* A packet of bytes; the kernel wants each in one piece. */
 enum { PACKET_BYTES = 32768 };
@@ -18,45 +20,18 @@ int channel_open(int ends[2], struct error *err)
 
 int channel_send(int fd, const struct message *message)
 {
-	struct message copy = *message;
-	struct iovec part = { .iov_base = &copy, .iov_len = sizeof copy };
-	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t count;
-	/* Not send(2), which is sendto(2): sandboxes around berm that take the network away refuse it. */
-	do
-		count = sendmsg(fd, &header, MSG_NOSIGNAL);
-	while (count < 0 && errno == EINTR);
-	return count == (ssize_t)sizeof copy ? 0 : -1;
+	return channel_send_with(fd, message, NULL, 0);
 }
 
+/* Not send(2), which is sendto(2): sandboxes around berm that take the network away refuse it. */
 int channel_send_with(int fd, const struct message *message, const int *descriptors, size_t count)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(CHANNEL_DESCRIPTOR_MAX * sizeof(int))];
-	} control = { 0 };
 	struct message copy = *message;
-	struct iovec part = { .iov_base = &copy, .iov_len = sizeof copy };
-	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t sent;
-
 	if (count > CHANNEL_DESCRIPTOR_MAX) {
 		errno = EINVAL;
 		return -1;
 	}
-	if (count > 0) {
-		header.msg_control = control.bytes;
-		header.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-		rights->cmsg_level = SOL_SOCKET;
-		rights->cmsg_type = SCM_RIGHTS;
-		rights->cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(rights), descriptors, count * sizeof(int));
-	}
-	do
-		sent = sendmsg(fd, &header, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)sizeof copy ? 0 : -1;
+	return rights_send(fd, &copy, sizeof copy, descriptors, count);
 }
 
 static int judge(ssize_t count)
@@ -85,26 +60,13 @@ int channel_receive(int fd, struct message *message)
 
 int channel_receive_with(int fd, struct message *message, int *descriptors, size_t *count)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(CHANNEL_DESCRIPTOR_MAX * sizeof(int))];
-	} control = { 0 };
-	struct iovec part = { .iov_base = message, .iov_len = sizeof *message };
-	struct msghdr header = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
-	};
-	const struct cmsghdr *rights;
+	struct rights rights = { .descriptors = descriptors, .room = CHANNEL_DESCRIPTOR_MAX };
 	ssize_t received;
 
-	*count = 0;
 	do
-		received = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
-	while (received < 0 && (errno == EINTR || errno == ECONNRESET));
-	rights = received > 0 ? CMSG_FIRSTHDR(&header) : NULL;
-	if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
-		*count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(descriptors, CMSG_DATA(rights), *count * sizeof(int));
-	}
+		received = rights_receive(fd, 0, message, sizeof *message, &rights);
+	while (received < 0 && errno == ECONNRESET);
+	*count = rights.count;
 	return judge(received);
 }
 

@@ -15,11 +15,15 @@
 #include "common/cleanup.h"
 #include "common/egress_handover.h"
 #include "common/sockets.h"
+#include "linux/rights.h"
 
 enum {
 	BACKLOG = 128,
 	READY_S = 10, /* for a helper to lock itself in */
 };
+
+_Static_assert(2 * (int)EGRESS_PORT_MAX <= (int)PROXY_LISTENER_MAX && (int)PROXY_LISTENER_MAX <= (int)RIGHTS_MAX,
+	       "all listeners travel in one packet");
 
 static const struct address loopback_v4 = { .bytes = { 127, 0, 0, 1 } };
 static const struct address loopback_v6 = { .is_v6 = true, .bytes = { [15] = 1 } };
@@ -167,7 +171,7 @@ static int hand_over(int socket, void *bytes, size_t size, const int *fds, size_
 	ssize_t received;
 
 	if (setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
-	    egress_send_fds(socket, bytes, size, fds, count) < 0)
+	    rights_send(socket, bytes, size, fds, count) < 0)
 		return error_errno(err, errno, "cannot reach the proxy");
 	do
 		received = recv(socket, &answer, sizeof answer, 0);

@@ -55,11 +55,6 @@ struct egress_port {
 };
 int egress_ports(const struct plan *plan, struct egress_port ports[EGRESS_PORT_MAX], struct error *err);
 
-/* One packet with descriptors; see egress_wire.c. */
-int egress_send_fds(int socket, void *bytes, size_t size, const int *fds, size_t count);
-/* The number of bytes, -1 with errno; *count is how many descriptors came. */
-ssize_t egress_receive_fds(int socket, void *bytes, size_t size, int *fds, size_t *count);
-
 /* egress_filter.c: what a helper's system calls may be. */
 int egress_filter_load(bool has_files, struct error *err);
 

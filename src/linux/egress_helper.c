@@ -23,6 +23,7 @@
 #include "common/sockets.h"
 #include "linux/credentials.h"
 #include "linux/landlock.h"
+#include "linux/rights.h"
 
 extern char **environ;
 
@@ -130,11 +131,11 @@ static int confine(struct helper *helper, int abi, struct error *err)
 
 static int enter_namespaces(struct helper *helper, struct error *err)
 {
-	int fds[PROXY_LISTENER_MAX];
-	size_t count;
+	int fds[2];
+	struct rights rights = { .descriptors = fds, .room = 2 };
 	char byte;
 
-	if (egress_receive_fds(helper->role->inside, &byte, 1, fds, &count) != 1 || count != 2)
+	if (rights_receive(helper->role->inside, 0, &byte, 1, &rights) != 1 || rights.count != 2 || rights.is_cut)
 		return error_set(err, "the sandbox ended while it was being set up");
 	if (setns(fds[0], CLONE_NEWUSER) < 0 || setns(fds[1], CLONE_NEWNET) < 0)
 		return error_errno(err, errno, "cannot enter the sandbox's network");
@@ -146,14 +147,14 @@ static int enter_namespaces(struct helper *helper, struct error *err)
 static int take_listeners(struct helper *helper, struct error *err)
 {
 	int fds[PROXY_LISTENER_MAX];
-	size_t count;
-	ssize_t size = egress_receive_fds(helper->role->inside, helper->listeners, sizeof helper->listeners, fds, &count);
+	struct rights rights = { .descriptors = fds, .room = PROXY_LISTENER_MAX };
+	ssize_t size = rights_receive(helper->role->inside, 0, helper->listeners, sizeof helper->listeners, &rights);
 
-	if (size <= 0 || (size_t)size != count * sizeof *helper->listeners)
+	if (size <= 0 || rights.is_cut || (size_t)size != rights.count * sizeof *helper->listeners)
 		return error_set(err, "the sandbox ended while it was being set up");
-	for (size_t i = 0; i < count; i++)
-		helper->listeners[i].fd = fds[i];
-	helper->listener_count = count;
+	for (size_t i = 0; i < rights.count; i++)
+		helper->listeners[i].fd = rights.descriptors[i];
+	helper->listener_count = rights.count;
 	return 0;
 }
 
