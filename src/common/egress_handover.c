@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "common/sockets.h"
+#include "common/clock.h"
 
 enum { FINISH_MS = 2000 /* for a proxy to hand over its reports */ };
 

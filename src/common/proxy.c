@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #endif
 
+#include "common/clock.h"
 #include "common/proxy_connection.h"
 #include "common/sockets.h"
 

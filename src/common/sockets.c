@@ -8,7 +8,6 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -116,12 +115,4 @@ bool socket_source(const struct address *address, struct address *source)
 		return false;
 	read_address(&storage, address->is_v6, source);
 	return true;
-}
-
-int64_t clock_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }

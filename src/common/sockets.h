@@ -24,6 +24,4 @@ int socket_listen(const struct address *address, uint16_t port, int backlog);
 bool socket_source(const struct address *address, struct address *source);
 int socket_make_private(int fd); /* non-blocking, close-on-exec */
 
-int64_t clock_ms(void); /* monotonic */
-
 #endif

@@ -18,9 +18,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/descriptors.h"
 #include "common/egress_handover.h"
-#include "common/sockets.h"
 #include "linux/credentials.h"
 #include "linux/landlock.h"
 #include "linux/rights.h"

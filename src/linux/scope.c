@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+
 #ifndef SYS_close_range
 #define SYS_close_range 436 /* 5.9, everywhere the same; before, there is no keeper and so no scope */
 #endif
@@ -49,13 +51,6 @@ bool scope_can_ask(uid_t uid)
 	return find_bus(uid, path);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /* Dies with the launcher, or by it. */
 _Noreturn static void ask(struct scope_request *request, int answer, pid_t launcher)
 {
@@ -80,11 +75,11 @@ _Noreturn static void ask(struct scope_request *request, int answer, pid_t launc
 static int take_answer(int answer, struct error *err)
 {
 	struct pollfd watched = { .fd = answer, .events = POLLIN };
-	int64_t end = now_ms() + PATIENCE_MS, left;
+	int64_t end = clock_ms() + PATIENCE_MS, left;
 	struct error said;
 	int ready = 0;
 
-	while ((left = end - now_ms()) > 0) {
+	while ((left = end - clock_ms()) > 0) {
 		ready = poll(&watched, 1, (int)left);
 		if (ready >= 0 || errno != EINTR)
 			break;

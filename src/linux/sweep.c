@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 enum { ROUND_NS = 2000000 };
 
@@ -33,13 +34,6 @@ bool sweep_is_scoped(pid_t outside)
 void sweep_scope(void)
 {
 	kill(-1, SIGKILL);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 /* The parent's number stands after the name, which may hold anything, and the state. */
@@ -92,9 +86,9 @@ static bool reap(void)
 bool sweep_children(int patience_ms)
 {
 	const struct timespec round = { .tv_nsec = ROUND_NS };
-	int64_t end = now_ms() + patience_ms;
+	int64_t end = clock_ms() + patience_ms;
 	while (!reap()) {
-		if (now_ms() >= end)
+		if (clock_ms() >= end)
 			return false;
 		kill_children();
 		if (reap())

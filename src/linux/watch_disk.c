@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/filesystem.h"
 
 enum {
@@ -29,13 +30,6 @@ struct search {
 	uint64_t bytes;
 	int64_t end; /* monotonic milliseconds */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
 
 static int64_t nanoseconds(const struct timespec *time)
 {
@@ -137,7 +131,7 @@ static bool search_directory(struct search *search, int fd, unsigned depth)
 		int child;
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (now_ms() > search->end || depth == DEPTH_MAX)
+		if (clock_ms() > search->end || depth == DEPTH_MAX)
 			return false;
 		if (fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
 			continue; /* gone */
@@ -174,7 +168,7 @@ static bool search_root(struct search *search, int root)
 
 uint64_t watch_disk_measure(const struct watch *watch, const struct watch_list *list, uint64_t growth)
 {
-	struct search search = { .disk = &watch->disk, .end = now_ms() + BUDGET_MS };
+	struct search search = { .disk = &watch->disk, .end = clock_ms() + BUDGET_MS };
 	dev_t devices[WATCH_DEVICE_MAX];
 	uint64_t removed;
 

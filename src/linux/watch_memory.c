@@ -11,19 +11,12 @@
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 enum { BUDGET_MS = 200 }; /* for the exact look */
-
-static int64_t now_ms(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
 
 /* Resident pages that are not of files: memory of a fork counts in both processes. */
 static uint64_t anonymous_bound(const struct watch_list *list, pid_t pid)
@@ -124,7 +117,7 @@ static void measure_processes(const struct watch_list *list, uint64_t *private, 
 {
 	struct candidate *candidates = malloc((list->count + 1) * sizeof *candidates);
 	uint64_t measured_bound = 0, rest = 0;
-	int64_t end = now_ms() + BUDGET_MS;
+	int64_t end = clock_ms() + BUDGET_MS;
 
 	*private = *mapped = 0;
 	if (!candidates) {
@@ -135,7 +128,7 @@ static void measure_processes(const struct watch_list *list, uint64_t *private, 
 		candidates[i] = (struct candidate){ list->pids[i], anonymous_bound(list, list->pids[i]) };
 	qsort(candidates, list->count, sizeof *candidates, compare_candidates);
 	for (size_t i = 0; i < list->count; i++) {
-		if (now_ms() < end) {
+		if (clock_ms() < end) {
 			add_rollup(list, candidates[i].pid, private, mapped);
 			measured_bound += candidates[i].bound;
 		} else {

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 enum {
 	FILES_BUDGET_MS = 200
@@ -159,13 +159,6 @@ struct files {
 	int64_t end; /* monotonic milliseconds */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 static bool is_wanted(const struct files *files, const struct stat *info)
 {
 	for (size_t i = 0; i < files->device_count; i++)
@@ -209,12 +202,12 @@ static bool take_files(const struct watch_list *list, pid_t pid, struct files *f
 		/* A name that fills the buffer is cut: whether it is removed is asked of the file. */
 		if (!is_nameless(link, (size_t)length) && (size_t)length < sizeof link - 1)
 			continue;
-		if (now_ms() > files->end)
+		if (clock_ms() > files->end)
 			return false;
 		if (fstatat(fd, entry->d_name, &info, 0) == 0 && is_wanted(files, &info) && !add_file(files, &info))
 			return false;
 	}
-	return now_ms() <= files->end;
+	return clock_ms() <= files->end;
 }
 
 static int compare_files(const void *a, const void *b)
@@ -227,7 +220,7 @@ static int compare_files(const void *a, const void *b)
 
 bool watch_nameless(const struct watch_list *list, const dev_t *devices, size_t count, uint64_t *bytes)
 {
-	struct files files = { .devices = devices, .device_count = count, .end = now_ms() + FILES_BUDGET_MS };
+	struct files files = { .devices = devices, .device_count = count, .end = clock_ms() + FILES_BUDGET_MS };
 	bool is_whole = true;
 
 	*bytes = 0;

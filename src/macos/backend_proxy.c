@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/descriptors.h"
 #include "common/egress_handover.h"
 #include "common/sockets.h"

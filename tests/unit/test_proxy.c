@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/proxy.h"
 #include "common/proxy_http.h"
 #include "common/sockets.h"
