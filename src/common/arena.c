@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct arena_block {
 	struct arena_block *next;
 	size_t used;
 	size_t size;
+	bool is_borrowed; /* not ours to free */
 	alignas(max_align_t) unsigned char data[];
 };
 
@@ -105,11 +107,30 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	return result;
 }
 
+void arena_borrow(struct arena *arena, void *memory, size_t size)
+{
+	struct arena_block *block = memory;
+	block->size = size - sizeof *block;
+	block->is_borrowed = true;
+	block->next = arena->blocks;
+	arena->blocks = block;
+}
+
+bool arena_give_back(struct arena *arena)
+{
+	struct arena_block *block = arena->blocks;
+	if (!block->is_borrowed)
+		return false;
+	block->size = block->used; /* full */
+	return true;
+}
+
 void arena_free(struct arena *arena)
 {
 	while (arena->blocks) {
 		struct arena_block *next = arena->blocks->next;
-		free(arena->blocks);
+		if (!arena->blocks->is_borrowed)
+			free(arena->blocks);
 		arena->blocks = next;
 	}
 }

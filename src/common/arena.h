@@ -5,6 +5,7 @@
 #ifndef BERM_COMMON_ARENA_H
 #define BERM_COMMON_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -19,6 +20,11 @@ char *arena_copy(struct arena *arena, const char *text);
 char *arena_copy_n(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *arena);
+/* From here on allocations come from this memory of the caller's, which is zeroed and page-aligned, until it is full. It has to live until
+ * arena_free. */
+void arena_borrow(struct arena *arena, void *memory, size_t size);
+/* No more of it is used. True if it was enough: all that was allocated in between lies in it. */
+bool arena_give_back(struct arena *arena);
 _Noreturn void arena_out_of_memory(void);
 
 /* Appends one zeroed element to a { T *items; size_t count; } vector of the arena and returns its address. */

@@ -21,8 +21,12 @@ enum exit_code {
 	EXIT_SIGNAL_BASE = 128,
 };
 
+/* A sandbox that is being made before its plan is known. */
+struct begun;
+
 struct run_request {
 	char *const *argv;
+	struct begun *begun; /* of backend_begin, for this plan; NULL: none. backend_run makes use of it or ends it */
 	const int *pass_fds; /* kept open besides 0, 1, 2; ascending */
 	size_t pass_fd_count;
 	const void *prepared; /* of backend_prepare, perhaps of an earlier launch; NULL: made anew */
@@ -30,6 +34,8 @@ struct run_request {
 	/* What is still to be done to the plan (plan_scan at least), once the backend has time for it: while the sandbox is being made, if
 	 * it can be, and always before anything runs. -1 with err: nothing may run. NULL: the plan is complete. */
 	int (*complete)(void *self, struct plan *plan, struct error *err);
+	/* Asked afterwards, and always before anything runs: may this plan be run? -1 with err: it may not. NULL: it may. */
+	int (*confirm)(void *self, struct plan *plan, struct error *err);
 	/* Called in the launcher when nothing waits for it any more but the end of the run: for what can wait. May be NULL. */
 	void (*meanwhile)(void *self);
 	void *self;
@@ -81,6 +87,13 @@ void backend_expect(const struct plan *plan, struct guarantee_state states[GUARA
 void backend_explain(struct error *err);
 /* What depends on the plan alone and takes time to make, as bytes that may be stored with it. In the plan's arena. */
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err);
+/* May a sandbox for this plan be begun before the plan is read? */
+bool backend_can_begin(const struct plan *plan);
+/* Begins one. What is allocated in the arena from here on has to be no more than the plan. `fd` stays the caller's: the sandbox is not to have
+ * it. NULL: it cannot be, and backend_run does it all. */
+struct begun *backend_begin(struct arena *arena, int fd);
+/* Nothing will come of it. NULL, or one that backend_run has had, is nothing to do. */
+void backend_abandon(struct begun *begun);
 /* Enforces the plan, runs, waits. -1 with err if nothing ran. */
 int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err);
 

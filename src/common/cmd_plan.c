@@ -84,7 +84,7 @@ static int why_rebuilt(struct session *session, char **argv, int rest)
 		return report_error(&err);
 	}
 	session->words = session_words(&session->arena, argv, rest, "--why-rebuilt");
-	if (session_restore(session) && session_confirm(session)) {
+	if (session_find(session) && session_restore(session) && session_confirm(session)) {
 		uint32_t known = session->loaded.walks.memory.record_count;
 		printf("the stored plan is used");
 		if (known > 0)

@@ -91,13 +91,30 @@ static int print_plan(const struct session *session, const struct guarantee_stat
 	return 0;
 }
 
-/* The stored plan if it still holds, else a new one. */
+/* What is to be done takes the user's time only where nobody is asked anything first. */
+static void begin(struct session *session, struct run_request *request)
+{
+	if (session->loaded.file.can_begin && !session->opened)
+		request->begun = backend_begin(&session->arena, session->loaded.file.fd);
+}
+
+static void abandon(struct run_request *request)
+{
+	backend_abandon(request->begun);
+	request->begun = NULL;
+}
+
+/* The stored plan if there is one, else a new one. */
 static int open_plan(struct session *session, struct run_request *request, struct error *err)
 {
-	if (session_restore(session)) {
-		request->prepared = session->loaded.blob;
-		request->prepared_size = session->loaded.blob_size;
-		return 0;
+	if (session_find(session)) {
+		begin(session, request);
+		if (session_restore(session)) {
+			request->prepared = session->loaded.blob;
+			request->prepared_size = session->loaded.blob_size;
+			return 0;
+		}
+		abandon(request);
 	}
 	if (session_open(session, err) < 0)
 		return -1;
@@ -150,27 +167,28 @@ static void keep_index(void *self)
 	walk_store_write(&session->loaded.walks, &session->arena, session->plan.context.state_directory);
 }
 
-/* While the sandbox is being made. Without mounts what was found decides whether there may be a run at all. */
+/* While the sandbox is being made. */
 static int complete(void *self, struct plan *plan, struct error *err)
 {
-	struct attempt *attempt = self;
-	bool is_judged_by_finds = plan->context.tier == TIER_LANDLOCK;
+	return scan(self, plan, err);
+}
 
+/* While what was found is being hidden. Without mounts it decides whether there may be a run at all. */
+static int confirm(void *self, struct plan *plan, struct error *err)
+{
+	struct attempt *attempt = self;
 	if (!session_confirm(attempt->session))
 		return error_set(err, "the stored plan does not hold any more");
-	if (!is_judged_by_finds && judge(plan, &attempt->told, err) < 0)
-		return -1;
-	if (scan(attempt, plan, err) < 0)
-		return -1;
-	return is_judged_by_finds ? judge(plan, &attempt->told, err) : 0;
+	return judge(plan, &attempt->told, err);
 }
 
 /* What is hidden is looked for and then mounted over; where something moved in between, both are done again. */
-static int scan_and_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+static int scan_and_run(struct plan *plan, struct run_request *request, struct run_result *result, struct error *err)
 {
 	for (int attempt = 1;; attempt++) {
 		if (backend_run(plan, request, result, err) == 0)
 			return 0;
+		request->begun = NULL; /* ended */
 		keep_index(request->self); /* nothing has run, but the search was done */
 		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
 			return -1;
@@ -202,6 +220,7 @@ static int open_and_run(struct session *session, struct run_request *request, st
 			return -1;
 		if (show_plan(session, err) == 0 && scan_and_run(&session->plan, request, result, err) == 0)
 			return 0;
+		abandon(request);
 		if (session_confirm(session))
 			return -1;
 		session_restart(session, session->tier);
@@ -287,6 +306,7 @@ int run_command(struct session *session, char *const *command)
 		.pass_fds = session->options.pass_fds,
 		.pass_fd_count = session->options.pass_fd_count,
 		.complete = complete,
+		.confirm = confirm,
 		.meanwhile = keep_index,
 		.self = &attempt,
 	};
@@ -316,9 +336,9 @@ int run_command(struct session *session, char *const *command)
 
 int cmd_run(int argc, char **argv)
 {
-	struct session session = { 0 };
+	static struct session session; /* ends with the process, which is about to */
 	struct error err = { 0 };
-	int rest, status;
+	int rest;
 
 	if (options_parse(&session.arena, COMMAND_RUN, argc, argv, &session.options, &rest, &err) < 0)
 		return report_error(&err);
@@ -331,17 +351,14 @@ int cmd_run(int argc, char **argv)
 	}
 	if (!session.options.is_dry_run)
 		session.words = session_words(&session.arena, argv, rest, NULL);
-	status = run_command(&session, argv + rest);
-	session_close(&session);
-	return status;
+	return run_command(&session, argv + rest);
 }
 
 int cmd_shell_string(int argc, char **argv)
 {
-	struct session session = { 0 };
+	static struct session session; /* as above */
 	struct error err = { 0 };
 	char **command;
-	int status;
 
 	if (argc < 2) {
 		error_set(&err, "-c needs a command line");
@@ -353,7 +370,5 @@ int cmd_shell_string(int argc, char **argv)
 	command[1] = arena_copy(&session.arena, "-c");
 	memcpy(command + 2, argv + 1, (size_t)(argc - 1) * sizeof *command);
 	session.words = arena_alloc(&session.arena, sizeof *session.words); /* no options */
-	status = run_command(&session, command);
-	session_close(&session);
-	return status;
+	return run_command(&session, command);
 }

@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-enum { FORMAT = 6, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
+enum { FORMAT = 7, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
 
 static const char magic[8] = { 'b', 'e', 'r', 'm', 'p', 'l', 'a', 'n' };
 
@@ -33,35 +33,44 @@ struct header {
 	uint32_t format, length; /* of what follows */
 	char key[SHA256_HEX];
 	uint64_t checksum;
+	uint64_t can_begin;
 };
 
 /* The whole of a small file into the arena, NUL-terminated; NULL if that cannot be. */
-static char *read_whole(struct arena *arena, int fd, size_t maximum, size_t *length)
+static char *read_whole(struct arena *arena, int fd, size_t maximum)
 {
 	struct stat info;
 	char *text;
 	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size > (off_t)maximum)
 		return NULL;
 	text = arena_alloc(arena, (size_t)info.st_size + 1);
-	*length = (size_t)info.st_size;
-	return text_read(fd, text, *length) == (ssize_t)*length ? text : NULL;
+	return text_read(fd, text, (size_t)info.st_size) == (ssize_t)info.st_size ? text : NULL;
+}
+
+/* name:password:uid:gid:comment:home:shell */
+static char *field(char *line, int number)
+{
+	for (; line && number > 0; number--) {
+		line = strchr(line, ':');
+		if (line)
+			line++;
+	}
+	return line;
 }
 
 /* The home in /etc/passwd. Users who are not there (network directories) have no stored plans: their entry can change unseen. */
 static const char *find_home(struct arena *arena)
 {
 	autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
-	size_t length;
-	char *text = fd < 0 ? NULL : read_whole(arena, fd, PASSWD_MAX, &length);
-	char *line;
+	char *text = fd < 0 ? NULL : read_whole(arena, fd, PASSWD_MAX);
+	char uid[16], *line;
+	size_t length = (size_t)snprintf(uid, sizeof uid, "%u:", (unsigned)getuid());
 	while ((line = strsep(&text, "\n"))) {
-		char *fields[7] = { 0 };
-		size_t count = 0;
-		uint64_t uid;
-		while (count < 7 && (fields[count] = strsep(&line, ":")))
-			count++;
-		if (count == 7 && text_parse_u64(fields[2], UINT32_MAX, &uid) && uid == getuid())
-			return fields[5][0] == '/' ? fields[5] : NULL;
+		char *number = field(line, 2), *home = field(line, 5), *end = field(line, 6);
+		if (!end || strncmp(number, uid, length) != 0)
+			continue;
+		end[-1] = '\0';
+		return home[0] == '/' ? home : NULL;
 	}
 	return NULL;
 }
@@ -162,32 +171,56 @@ static int open_plans(const char *home)
 	return berm < 0 ? -1 : state_enter(berm, "plans", home, false, &ignored);
 }
 
-/* The bytes after the header, if the file is ours, whole and for this key. */
-static const char *open_stored(struct arena *arena, const struct plan_key *key, int plans, struct stat *info, size_t *length,
-			       const char **reason)
+/* A file of ours, for this key. */
+static bool read_head(const struct plan_key *key, int fd, struct plan_file *file, const char **reason)
 {
-	autoclose int fd = plans < 0 ? -1 : openat(plans, key->slot, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	const struct header *header;
-	char *bytes;
+	struct stat *info = &file->info;
+	struct header header;
 
 	*reason = "no plan is stored for this directory and these options";
 	if (fd < 0)
-		return NULL;
+		return false;
 	*reason = "the stored file is not a private file of this user";
-	if (fstat(fd, info) < 0 || info->st_uid != geteuid() || (info->st_mode & 077) || info->st_nlink > 1)
-		return NULL;
+	if (fstat(fd, info) < 0 || !S_ISREG(info->st_mode) || info->st_uid != geteuid() || (info->st_mode & 077) ||
+	    info->st_nlink > 1)
+		return false;
 	*reason = "the stored file is damaged";
-	bytes = read_whole(arena, fd, FILE_MAX, length);
-	if (!bytes || *length < sizeof *header)
-		return NULL;
-	header = (const void *)bytes;
-	*length -= sizeof *header;
-	bytes += sizeof *header;
-	if (memcmp(header->magic, magic, sizeof magic) != 0 || header->format != FORMAT || header->length != *length ||
-	    header->checksum != checksum_of(bytes, *length))
-		return NULL;
+	if (read(fd, &header, sizeof header) != (ssize_t)sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
+	    header.format != FORMAT || header.length > FILE_MAX || header.can_begin > 1 ||
+	    info->st_size != (off_t)(sizeof header + header.length))
+		return false;
+	file->length = header.length;
+	file->checksum = header.checksum;
+	file->can_begin = header.can_begin == 1;
 	*reason = "the stored plan is for another directory, other options, another binary or an earlier boot";
-	return memcmp(header->key, key->hash, SHA256_HEX) == 0 ? bytes : NULL;
+	return memcmp(header.key, key->hash, SHA256_HEX) == 0;
+}
+
+bool plan_store_open(const struct plan_key *key, struct plan_loaded *loaded)
+{
+	autoclose int plans = -1;
+	autoclose int fd = -1;
+
+	*loaded = (struct plan_loaded){ .reason = "plans are not stored here", .file.fd = -1 };
+	if (!key->home)
+		return false;
+	plans = open_plans(key->home);
+	if (plans >= 0)
+		fd = openat(plans, key->slot, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (!read_head(key, fd, &loaded->file, &loaded->reason))
+		return false;
+	loaded->file.fd = steal_fd(&fd);
+	return true;
+}
+
+/* What follows the head, whole. Strings of the plan stay in it. */
+static const char *read_body(struct arena *arena, struct plan_file *file)
+{
+	autoclose int fd = steal_fd(&file->fd);
+	char *bytes = arena_alloc(arena, (size_t)file->length + 1);
+	if (text_read(fd, bytes, file->length) != (ssize_t)file->length)
+		return NULL;
+	return checksum_of(bytes, file->length) == file->checksum ? bytes : NULL;
 }
 
 /* The policy of a stored plan: only what the environment is made from. */
@@ -203,20 +236,13 @@ bool plan_store_load(struct arena *arena, const struct plan_key *key, struct pla
 	struct plan_stored stored;
 	const char *bytes;
 	autoclose int plans = -1;
-	struct stat info;
-	size_t length;
 
-	*loaded = (struct plan_loaded){ .reason = "plans are not stored here" };
-	if (!key->home)
+	loaded->reason = "the stored file is damaged";
+	bytes = read_body(arena, &loaded->file);
+	if (!bytes || !plan_decode(arena, bytes, loaded->file.length, plan, &stored))
 		return false;
 	plans = open_plans(key->home);
-	bytes = open_stored(arena, key, plans, &info, &length, &loaded->reason);
-	if (!bytes)
-		return false;
-	loaded->reason = "the stored plan is damaged";
-	if (!plan_decode(arena, bytes, length, plan, &stored))
-		return false;
-	walk_store_open(&loaded->walks, plans, key->slot, &info);
+	walk_store_open(&loaded->walks, plans, key->slot, &loaded->file.info);
 	loaded->reason = NULL;
 	loaded->facts = stored.facts.items;
 	loaded->fact_count = stored.facts.count;
@@ -277,10 +303,12 @@ static void write_file(struct arena *arena, const struct plan *plan, const struc
 }
 
 void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
-		     const void *blob, size_t blob_size, struct walk_store *walks)
+		     const struct plan_prepared *prepared, struct walk_store *walks)
 {
 	struct header header = { .format = FORMAT };
-	struct plan_stored stored = { .facts = { facts->items, facts->count }, .blob = blob, .blob_size = blob_size };
+	struct plan_stored stored = { .facts = { facts->items, facts->count },
+				      .blob = prepared->blob,
+				      .blob_size = prepared->blob_size };
 	struct text body = { 0 }, whole = { 0 };
 
 	if (!key->home || facts->is_unstable || !plan_codec_fits(plan) || !is_at_usual_place(plan))
@@ -293,6 +321,7 @@ void plan_store_save(struct arena *arena, const struct plan_key *key, const stru
 		memcpy(header.key, key->hash, SHA256_HEX);
 		header.length = (uint32_t)body.length;
 		header.checksum = checksum_of(body.data, body.length);
+		header.can_begin = prepared->can_begin;
 		text_add_n(&whole, (const char *)&header, sizeof header);
 		text_add_n(&whole, body.data, body.length);
 		write_file(arena, plan, key, &whole, walks);

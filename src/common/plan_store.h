@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
 
 #include "common/arena.h"
 #include "common/facts.h"
@@ -32,15 +34,30 @@ struct plan_loaded {
 	const void *blob; /* what backend_prepare made */
 	size_t blob_size;
 	const char *reason; /* why it was not loaded: one clause */
+	struct plan_file {
+		int fd; /* -1: plan_store_load has read it */
+		struct stat info;
+		uint32_t length; /* of what follows its head */
+		uint64_t checksum; /* of that */
+		bool can_begin; /* as it was saved */
+	} file;
 	struct walk_store walks; /* what earlier scans of this plan found */
 };
 
-/* True with a plan that is as good as a new one, if plan_store_confirm agrees. The environment is passed anew. */
+/* Opens the file for this key and reads its head: loaded->file. False with loaded->reason. */
+bool plan_store_open(const struct plan_key *key, struct plan_loaded *loaded);
+/* The rest of it: true with a plan that is as good as a new one, if plan_store_confirm agrees. The environment is passed anew. */
 bool plan_store_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded);
 /* Looks again at all it was made from. False, with loaded->reason, if something changed. */
 bool plan_store_confirm(struct arena *arena, struct plan_loaded *loaded);
+/* What the backend says of a plan. */
+struct plan_prepared {
+	const void *blob;
+	size_t blob_size;
+	bool can_begin;
+};
 /* Best effort: a plan that cannot be stored is made anew next time. Safe when several do it at once. `walks` is opened for it. */
 void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
-		     const void *blob, size_t blob_size, struct walk_store *walks);
+		     const struct plan_prepared *prepared, struct walk_store *walks);
 
 #endif

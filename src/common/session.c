@@ -215,13 +215,18 @@ char *const *session_narrow_words(struct arena *arena, const char *piece)
 	return words.items;
 }
 
-bool session_restore(struct session *session)
+bool session_find(struct session *session)
 {
 	if (!session->words)
 		return false;
 	session->is_restored = false;
 	plan_store_key(&session->arena, session->words, session->tier, &session->key);
-	if (session->is_outdated || !plan_store_load(&session->arena, &session->key, &session->plan, &session->loaded))
+	return !session->is_outdated && plan_store_open(&session->key, &session->loaded);
+}
+
+bool session_restore(struct session *session)
+{
+	if (!plan_store_load(&session->arena, &session->key, &session->plan, &session->loaded))
 		return false;
 	session->context = session->plan.context;
 	session->is_restored = true;
@@ -237,10 +242,10 @@ bool session_confirm(struct session *session)
 
 void session_keep(struct session *session, const void *blob, size_t blob_size)
 {
+	struct plan_prepared prepared = { blob, blob_size, backend_can_begin(&session->plan) };
 	if (!session->words || !session->key.home)
 		return;
-	plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, blob, blob_size,
-			&session->loaded.walks);
+	plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, &prepared, &session->loaded.walks);
 }
 
 /* From here on questions are about the moment, not about the plan. */

@@ -50,7 +50,9 @@ struct session {
 char *const *session_words(struct arena *arena, char **argv, int rest, const char *omitted);
 /* The same for a caller who may only narrow: all that its plan depends on besides what every key holds. */
 char *const *session_narrow_words(struct arena *arena, const char *piece);
-/* From the stored plan: context and plan, no policy. False (with loaded.reason) if there is none. Nothing may rest on it, no refusal
+/* Opens the file of the stored plan. False (with loaded.reason) if there is none. */
+bool session_find(struct session *session);
+/* From the file that session_find has opened: context and plan, no policy. False if it is damaged. Nothing may rest on it, no refusal
  * either, before session_confirm: looking at all it was made from takes time, in which a sandbox can be made. */
 bool session_restore(struct session *session);
 /* Does the plan still hold? True for one that was just made. False (with loaded.reason): session_restart, and make it anew. */

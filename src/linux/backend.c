@@ -21,12 +21,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
 #include "linux/alone.h"
 #include "linux/channel.h"
+#include "linux/early.h"
 #include "linux/findings.h"
 #include "linux/landlock.h"
 #include "linux/launch.h"
@@ -116,9 +118,13 @@ static int prepare(struct launch *launch, const struct run_request *request, str
 	const struct plan *plan = launch->plan;
 	const void *prepared = request->prepared;
 	size_t size = request->prepared_size;
+	launch->uid = plan->context.uid;
+	launch->gid = plan->context.gid;
 	launch->is_alone = plan->context.tier == TIER_LANDLOCK;
 	launch->is_complete = launch->is_alone || !request->complete;
 	if (launch->is_alone && request->complete && request->complete(request->self, launch->plan, err) < 0)
+		return -1;
+	if (launch->is_complete && request->confirm && request->confirm(request->self, launch->plan, err) < 0)
 		return -1;
 	if (launch->is_alone && alone_judge(plan, err) < 0)
 		return -1;
@@ -159,9 +165,10 @@ static void explain_not_executed(const struct plan *plan, const char *name, stru
 {
 	struct error *ended = &result->ended;
 	int number = ended->number;
-	const char *host = command_on_host(plan, name);
+	const char *host;
 	if (number == 0)
 		return;
+	host = command_on_host(plan, name);
 	if (result->exit_code != EXIT_NOT_FOUND) {
 		error_errno(ended, number, "cannot execute %s", name);
 		return;
@@ -186,10 +193,68 @@ static void end_unstarted(pid_t init)
 		;
 }
 
+int launch_connect(struct launch *launch, struct error *err)
+{
+	void *page = mmap(NULL, sizeof *launch->progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return error_errno(err, errno, "cannot share memory with the sandbox's init");
+	launch->progress = page; /* for as long as this process lives */
+	return channel_open(launch->ends, err);
+}
+
+/* The init that was begun before the plan was known, if it is one for this launch. NULL: there is none, or it was ended. */
+static struct begun *adopt(struct launch *launch, struct begun *begun)
+{
+	const struct launch *early = begun ? &begun->launch : NULL;
+	if (!begun || begun->init == 0)
+		return NULL;
+	launch->signals = early->signals;
+	launch->has_own_group = early->has_own_group;
+	launch->processors = early->processors;
+	launch->namespaces = early->namespaces;
+	memcpy(launch->ends, early->ends, sizeof launch->ends);
+	launch->progress = early->progress;
+	launch->group = (struct cgroup){ .base = -1, .outer = -1, .inner = -1 };
+	limits_choose(launch->plan, &launch->limits, NULL);
+	if (!launch->is_complete && early_fits(launch->plan, &launch->limits) && early_hand_over(begun, launch) == 0)
+		return begun;
+	backend_abandon(begun);
+	return NULL;
+}
+
+/* Forks init, unless it is there already. -1: nothing of this launch is left. */
+static pid_t fork_init(struct launch *launch, struct begun *begun, int *pidfd, struct run_result *result, struct error *err)
+{
+	pid_t pid;
+	if (begun) {
+		pid = begun->init;
+		*pidfd = begun->pidfd;
+		close(begun->launch.memory.fd);
+		begun->init = 0;
+		return pid;
+	}
+	if (launch_connect(launch, err) < 0)
+		return -1;
+	if (!launch->is_complete)
+		processors_read(&launch->processors);
+	pid = launch->is_alone ? alone_fork(pidfd, err) : launch_fork(launch, pidfd, result, err);
+	if (pid == 0)
+		init_main(launch);
+	if (pid > 0)
+		processors_send_away(&launch->processors, pid);
+	close(launch->ends[1]);
+	if (launch->has_egress)
+		egress_leave_inside(&launch->egress);
+	if (pid < 0)
+		close(launch->ends[0]);
+	return pid;
+}
+
 /* Once init is there. -1: it may not go on, and has done nothing that stays. */
 static int complete(struct launch *launch, const struct run_request *request, pid_t init, struct run_result *result,
 		    struct error *err)
 {
+	const struct message go = { .type = MESSAGE_GO };
 	if (launch->limits.has_scope && launch_scope(launch, init, result, err) < 0)
 		return -1;
 	if (launch->is_complete)
@@ -199,11 +264,15 @@ static int complete(struct launch *launch, const struct run_request *request, pi
 	/* An init that is gone is told of by the supervisor; one that is there would wait for ever. */
 	if (findings_send(launch->ends[0], launch->plan) < 0 && errno != EPIPE && errno != ECONNRESET)
 		return error_errno(err, errno, "cannot tell init what was found in the project");
+	if (request->confirm && request->confirm(request->self, launch->plan, err) < 0)
+		return -1;
+	if (channel_send(launch->ends[0], &go) < 0 && errno != EPIPE && errno != ECONNRESET)
+		return error_errno(err, errno, "cannot tell init to go on");
 	return 0;
 }
 
-static int run_and_supervise(struct launch *launch, const struct run_request *request, const struct terminal *terminal,
-			     int signals, struct run_result *result, struct error *err)
+static int run_and_supervise(struct launch *launch, struct begun *begun, const struct run_request *request,
+			     const struct terminal *terminal, int signals, struct run_result *result, struct error *err)
 {
 	autoclose int pidfd = -1;
 	autoclose int channel = -1;
@@ -218,25 +287,16 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 	struct cgroup_events ignored;
 	int status;
 
-	if (launch_limits(launch, result, err) < 0)
+	if (!begun && launch_limits(launch, result, err) < 0)
 		return -1;
-	if (channel_open(launch->ends, err) < 0) {
-		cgroup_end(&launch->group, &ignored);
-		return -1;
-	}
-	channel = launch->ends[0];
 	watch_start(&launch->watch, launch->plan, &launch->limits);
-	supervision.pid = launch->is_alone ? alone_fork(&pidfd, err) : launch_fork(launch, &pidfd, result, err);
-	if (supervision.pid == 0)
-		init_main(launch);
-	close(launch->ends[1]);
-	if (launch->has_egress)
-		egress_leave_inside(&launch->egress);
+	supervision.pid = fork_init(launch, begun, &pidfd, result, err);
 	if (supervision.pid < 0) {
 		watch_end(&launch->watch);
 		cgroup_end(&launch->group, &ignored);
 		return -1;
 	}
+	channel = launch->ends[0];
 	if (complete(launch, request, supervision.pid, result, err) < 0) {
 		end_unstarted(supervision.pid);
 		watch_end(&launch->watch);
@@ -245,6 +305,7 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 	}
 	supervision.channel = channel;
 	supervision.pidfd = pidfd;
+	supervision.progress = launch->progress;
 	launch->watch.init = supervision.pid;
 	if (request->meanwhile)
 		request->meanwhile(request->self);
@@ -272,7 +333,7 @@ static int run_with_egress(struct launch *launch, const struct run_request *requ
 
 	if (egress_start(launch->plan, &launch->egress, err) < 0)
 		return -1;
-	status = run_and_supervise(launch, request, terminal, signals, result, err);
+	status = run_and_supervise(launch, NULL, request, terminal, signals, result, err);
 	result->refused = arena_alloc(launch->plan->arena, sizeof *result->refused);
 	egress_finish(&launch->egress, result->refused, &result->note);
 	return status;
@@ -281,19 +342,28 @@ static int run_with_egress(struct launch *launch, const struct run_request *requ
 int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
 {
 	struct launch launch = { .plan = plan };
+	struct begun *begun;
 	struct terminal terminal;
 	autoclose int signals = -1;
 	int status;
 
-	if (prepare(&launch, request, err) < 0)
+	if (prepare(&launch, request, err) < 0) {
+		backend_abandon(request->begun);
 		return -1;
-	terminal_save(&terminal);
-	launch.has_own_group = terminal.is_job;
-	signals = signals_take(&launch.signals, err);
+	}
+	begun = adopt(&launch, request->begun);
+	if (begun) {
+		terminal = begun->terminal;
+		signals = begun->signals;
+	} else {
+		terminal_save(&terminal);
+		launch.has_own_group = terminal.is_job;
+		signals = signals_take(&launch.signals, err);
+	}
 	if (signals < 0)
 		return -1;
 	status = launch.has_egress ? run_with_egress(&launch, request, &terminal, signals, result, err)
-				   : run_and_supervise(&launch, request, &terminal, signals, result, err);
+				   : run_and_supervise(&launch, begun, request, &terminal, signals, result, err);
 	terminal_restore(&terminal);
 	if (status == 0) {
 		explain_not_executed(plan, request->argv[0], result);

@@ -10,8 +10,6 @@
 enum message_type {
 	MESSAGE_FAILED = 1, /* init → launcher: set-up failed, nothing ran; error says it */
 	MESSAGE_NOTE, /* init → launcher: something to say on stderr; the run goes on */
-	MESSAGE_STARTING, /* init → launcher: the next thing is execve */
-	MESSAGE_STARTED, /* init → launcher: the command exists, so what is sent to the process group reaches it */
 	MESSAGE_NOT_EXECUTED, /* init → launcher: value is the errno of execve */
 	MESSAGE_STOPPED, /* init → launcher: the command stopped; value is the signal */
 	MESSAGE_CONTINUED,
@@ -23,6 +21,8 @@ enum message_type {
 	MESSAGE_SIGNAL_ALL, /* launcher → init: send it to every process inside */
 	MESSAGE_SCOPE, /* launcher → init: systemd was asked for a scope; value says whether init is in it. Go on */
 	MESSAGE_WATCH, /* init → launcher: descriptors for watch_take; value says which */
+	MESSAGE_PLAN, /* launcher → init: the launch is complete but for findings; value says where it lies (early.h) */
+	MESSAGE_GO, /* launcher → init: the plan may be run */
 	MESSAGE_FINDINGS, /* launcher → init: what the scan found follows, so many bytes (findings.h) */
 };
 

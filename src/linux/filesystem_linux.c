@@ -22,7 +22,7 @@
 enum {
 	HELPER_STACK_BYTES = 1 << 20,
 	LIST_COST = 8, /* of listing a directory, where a look at one that is known costs 1 */
-	HELPER_FROM = 16 * LIST_COST, /* waiting work that makes a second thread worth its ~60 us */
+	HELPER_FROM = 128 * LIST_COST, /* waiting work that makes a second thread worth its while: init needs a processor too */
 	BATCH = 16, /* directories that a thread takes at once */
 	PENDING_BYTES_MAX = 256 << 20,
 };

@@ -11,7 +11,7 @@
  *            capabilities                                         - nothing may be mounted or opened from here on; a process that
  *                                                                   is not dumpable could not have written its own uid map
  *   filter   seccomp                                              - last: it forbids what the stages above did
- *   start    vfork, execve */
+ *   start    vfork, execve                                       - only once the launcher has said that the plan may be run */
 #include "linux/launch.h"
 
 #include <errno.h>
@@ -26,6 +26,7 @@
 #include "linux/alone.h"
 #include "linux/channel.h"
 #include "linux/credentials.h"
+#include "linux/early.h"
 #include "linux/findings.h"
 #include "linux/git_events.h"
 #include "linux/landlock.h"
@@ -167,6 +168,16 @@ static void leave_if_orphaned(int channel)
 		_exit(EXIT_REFUSED);
 }
 
+/* The view is made of a plan that the launcher is still asking about: nothing may run before the answer. */
+static void await_go(const struct launch *launch)
+{
+	struct message message;
+	if (launch->is_complete)
+		leave_if_orphaned(launch->ends[1]);
+	else if (channel_receive(launch->ends[1], &message) <= 0 || message.type != MESSAGE_GO)
+		_exit(EXIT_REFUSED);
+}
+
 static int64_t now_ms(void)
 {
 	struct timespec time;
@@ -218,8 +229,7 @@ static void start(const struct launch *launch, struct post *post)
 	if (post->has_own_group)
 		hold_terminal_stop();
 
-	if (!tell(post->channel, MESSAGE_STARTING, 0))
-		_exit(EXIT_REFUSED);
+	launch->progress->has_started = true;
 	/* What the group got before the command was in it did not reach the command. */
 	take_signals(post);
 	memset(post->group_at, 0, sizeof post->group_at);
@@ -244,7 +254,7 @@ static void start(const struct launch *launch, struct post *post)
 		alone_end_all(launch);
 		fail(post->channel, &not_locked);
 	}
-	tell(post->channel, MESSAGE_STARTED, 0);
+	launch->progress->is_running = true;
 }
 
 static void take_git_events(struct post *post)
@@ -383,9 +393,6 @@ _Noreturn static void serve(struct post *post)
 
 static int enter_namespaces(struct launch *launch, struct post *post, struct error *err)
 {
-	const struct context *context = &launch->plan->context;
-	if (namespaces_settle(&launch->namespaces, context->uid, context->gid, err) < 0)
-		return -1;
 	if (limits_bound_namespaces(launch->plan, &launch->limits, err) < 0)
 		return -1;
 	if (launch->has_egress && egress_enter(launch->plan, &launch->egress, err) < 0)
@@ -395,30 +402,35 @@ static int enter_namespaces(struct launch *launch, struct post *post, struct err
 
 _Noreturn void init_main(struct launch *launch)
 {
-	const struct plan *plan = launch->plan;
 	int channel = launch->ends[1];
-	struct post post = { .launch = launch,
-			     .channel = channel,
-			     .git_events = -1,
-			     .listener = -1,
-			     .has_own_group = launch->has_own_group,
-			     .end_at = last_moment(plan) };
+	struct post post = {
+		.launch = launch, .channel = channel, .git_events = -1, .listener = -1, .has_own_group = launch->has_own_group
+	};
 	struct error err = { 0 };
+	struct arena arena = { 0 };
+	struct plan plan;
 
+	processors_free(&launch->processors);
 	if (tie(launch, &err) < 0)
 		fail(channel, &err);
 	if (launch->limits.has_scope)
 		launch_await_scope(launch);
+	if (!launch->is_alone && namespaces_settle(&launch->namespaces, launch->uid, launch->gid, &err) < 0)
+		fail(channel, &err);
+	if (launch->memory.base)
+		early_await(launch, &plan, &arena);
+	post.end_at = last_moment(launch->plan);
 	if (!launch->is_alone && enter_namespaces(launch, &post, &err) < 0)
 		fail(channel, &err);
+	processors_free(&launch->processors); /* what was found has come: the launcher does it no more */
 	post.signals = signals_watch_inside(&err);
 	if (post.signals < 0 || (launch->is_alone ? alone_enter(launch, &err) : confine(launch, &err)) < 0)
 		fail(channel, &err);
 	wipe_environment();
-	leave_if_orphaned(channel);
 	/* Alone, the filter is the command's own: see alone.c. */
 	if (!launch->is_alone && filter_load(&launch->filter, false, &err) < 0)
 		fail(channel, &err);
+	await_go(launch);
 	start(launch, &post);
 	serve(&post);
 }

@@ -3,6 +3,8 @@
 #ifndef BERM_LINUX_LAUNCH_H
 #define BERM_LINUX_LAUNCH_H
 
+#include <stdatomic.h>
+
 #include "common/backend.h"
 #include "common/plan.h"
 #include "common/state.h"
@@ -12,12 +14,29 @@
 #include "linux/filter.h"
 #include "linux/limits.h"
 #include "linux/namespaces.h"
+#include "linux/processors.h"
 #include "linux/signals.h"
 #include "linux/terminal.h"
 #include "linux/watch.h"
 
+/* How far init is: one page that both see. A message would wake the launcher, which has nothing to do with it but to remember it. */
+struct progress {
+	atomic_bool has_started; /* execve was imminent: from here on something may have run */
+	atomic_bool is_running; /* the command exists: it gets by itself what its process group gets */
+};
+
+/* early.h: what launcher and an init that was forked before its plan was known have in common. */
+struct early_memory {
+	void *base; /* NULL: there is none */
+	int fd;
+};
+
 struct launch {
-	struct plan *plan; /* of init, without what the scan finds until findings_receive */
+	struct plan *
+		plan; /* of init, without what the scan finds until findings_receive; NULL until early_await, if there is memory for it */
+	struct early_memory memory;
+	uid_t uid;
+	gid_t gid;
 	struct state state;
 	struct state_place root; /* the shape of the new root, if one is kept */
 	bool has_terminal;
@@ -37,9 +56,13 @@ struct launch {
 	int hand_over[2]; /* alone: the listener's way from the command, which makes it, to init: [0] init, [1] command */
 	bool is_scoped; /* init, alone: what it signals is inside, whatever it is */
 	int ends[2]; /* channel: [0] launcher, [1] init */
+	struct progress *progress;
+	struct processors processors; /* known where launcher and init work at the same time */
 	bool is_complete; /* the plan was scanned before init was forked */
 };
 
+/* What launcher and init talk by: ends and progress, before the fork. */
+int launch_connect(struct launch *launch, struct error *err);
 /* limits_launch.c: how this run's limits are held; makes the group if there is one, and notes if it could not be had. */
 int launch_limits(struct launch *launch, struct run_result *result, struct error *err);
 /* Forks init, into the group if there is one. As namespaces_fork. */
@@ -57,6 +80,7 @@ _Noreturn void init_main(struct launch *launch);
 struct supervision {
 	const struct plan *plan;
 	int channel; /* launcher's end */
+	const struct progress *progress;
 	int pidfd; /* of init */
 	pid_t pid; /* of init */
 	int signals; /* signalfd */

@@ -28,7 +28,6 @@ pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, stru
 {
 	struct clone_args arguments = {
 		.flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
-			 (options->has_host_network ? 0 : CLONE_NEWNET) |
 			 (options->has_group   ? CLONE_INTO_CGROUP
 			  : options->has_scope ? 0
 					       : CLONE_NEWCGROUP),
@@ -80,6 +79,16 @@ static int raise_loopback(struct error *err)
 	return -1;
 }
 
+/* Of all namespaces the most expensive one. Made here, the launcher has its time for other work. */
+static int make_network(struct error *err)
+{
+	if (unshare(CLONE_NEWNET) == 0)
+		return raise_loopback(err);
+	error_errno(err, errno, "cannot create the sandbox's network namespace");
+	err->stage = STAGE_NAMESPACES;
+	return -1;
+}
+
 int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t gid, struct error *err)
 {
 	if (map_identity(uid, gid, err) < 0)
@@ -87,5 +96,5 @@ int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t
 	/* Made by clone3 its root would be the group that berm is in, and there are limits to be raised. */
 	if ((options->has_group || options->has_scope) && unshare(CLONE_NEWCGROUP) < 0)
 		return error_errno(err, errno, "cannot make a control group namespace");
-	return options->has_host_network ? 0 : raise_loopback(err);
+	return options->has_host_network ? 0 : make_network(err);
 }

@@ -15,10 +15,9 @@ struct namespaces_options {
 	int group; /* its directory, with has_group */
 };
 
-/* Like fork, into new user, mount, pid, ipc, uts, cgroup and (unless shared) network namespaces. The parent gets the pid and a
- * pidfd, the child 0. -1 with err, with the cause of a refusal as the hint. */
+/* Like fork, into new user, mount, pid, ipc, uts and cgroup namespaces. The parent gets the pid and a pidfd, the child 0. -1 with err. */
 pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, struct error *err);
-/* In the child: maps this uid and gid to themselves, and brings the loopback device up. */
+/* In the child: maps this uid and gid to themselves, and makes (unless the host's is shared) a network namespace whose loopback device is up. */
 int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t gid, struct error *err);
 
 #endif

@@ -27,11 +27,8 @@ struct run {
 	const struct supervision *supervision;
 	struct run_result *result;
 	struct error *err;
-	bool has_started; /* execve was imminent: from here on something may have run */
-	bool is_running; /* the command exists: it gets by itself what its process group gets */
 	bool has_failed; /* init reported a failure before that */
 	bool has_status;
-	bool is_lost; /* the channel broke: whether something ran is not known, so it is not claimed that nothing did */
 	bool is_time_over, is_killed;
 	bool is_unwatched; /* killed because nobody would have watched it any more */
 	bool are_all_stopped; /* by berm, which cannot watch while it is stopped */
@@ -155,7 +152,7 @@ static void take_signal(struct run *run, const struct signalfd_siginfo *info)
 		return;
 	default:
 		/* SIGTSTP too: berm stops when the command has stopped, which is the command's to decide. */
-		if (!is_from_terminal || !run->is_running || run->supervision->has_own_group)
+		if (!is_from_terminal || !run->supervision->progress->is_running || run->supervision->has_own_group)
 			signal_command(run, number);
 	}
 }
@@ -213,7 +210,6 @@ static void take_message(struct run *run)
 			   descriptors, count);
 	if (got <= 0) {
 		run->channel = -1; /* init is gone or going; its pidfd tells when */
-		run->is_lost = got < 0;
 		return;
 	}
 	switch (message.type) {
@@ -223,12 +219,6 @@ static void take_message(struct run *run)
 		return;
 	case MESSAGE_NOTE:
 		run->result->note = message.error;
-		return;
-	case MESSAGE_STARTING:
-		run->has_started = true;
-		return;
-	case MESSAGE_STARTED:
-		run->is_running = true;
 		return;
 	case MESSAGE_NOT_EXECUTED:
 		not_executed(run, message.value);
@@ -254,6 +244,8 @@ static void take_message(struct run *run)
 	case MESSAGE_SIGNAL_ALL:
 	case MESSAGE_SCOPE:
 	case MESSAGE_WATCH:
+	case MESSAGE_PLAN:
+	case MESSAGE_GO:
 	case MESSAGE_FINDINGS:
 		return;
 	}
@@ -389,7 +381,7 @@ static int conclude(struct run *run, int status, const struct cgroup_events *eve
 			    watch->is_over ? watch->measured : events->memory_peak);
 		return 0;
 	}
-	if (!run->has_started && !run->is_lost) {
+	if (!run->supervision->progress->has_started) {
 		if (WIFSIGNALED(status))
 			return error_set(run->err, "the sandbox was killed (signal %d) while it was being set up",
 					 WTERMSIG(status));

@@ -220,6 +220,25 @@ static void finish_proxy(const struct plan *plan, struct mac_proxy *proxy, struc
 	mac_proxy_finish(proxy, result->refused, &result->note);
 }
 
+/* The profile is the sandbox, and it is made of the plan. */
+bool backend_can_begin(const struct plan *plan)
+{
+	(void)plan;
+	return false;
+}
+
+struct begun *backend_begin(struct arena *arena, int fd)
+{
+	(void)arena;
+	(void)fd;
+	return NULL;
+}
+
+void backend_abandon(struct begun *begun)
+{
+	(void)begun;
+}
+
 int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
 {
 	struct mac_terminal terminal;
@@ -232,6 +251,8 @@ int backend_run(struct plan *plan, const struct run_request *request, struct run
 
 	/* The profile is made from all that was found: nothing can be done meanwhile. */
 	if (request->complete && request->complete(request->self, plan, err) < 0)
+		return -1;
+	if (request->confirm && request->confirm(request->self, plan, err) < 0)
 		return -1;
 	if (refuse_nesting(err) < 0 || state_prepare(plan, &state, err) < 0)
 		return -1;

@@ -9,6 +9,7 @@
  * machines, which a ratio to the bare command cannot: processors that are slow at namespaces are not slow at everything. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -30,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 65536, FILTER_LENGTH = 150, DENIED_CALL = 1 << 20, AT_RECURSIVELY = 0x8000 };
+enum { STACK_BYTES = 65536, FILTER_LEAVES = 96, CALLS_PER_LEAF = 5, AT_RECURSIVELY = 0x8000 };
 
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442
@@ -140,13 +140,26 @@ static void restrict_files(void)
 	close(rules);
 }
 
+/* A balanced tree over the numbers of calls, each leaf of which allows: the kernel walks it for every number when it is loaded. Returns
+ * where it ends. */
+static int tree(struct sock_filter *code, int at, unsigned first, unsigned count)
+{
+	int right;
+	if (count == 1) {
+		code[at] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+		return at + 1;
+	}
+	right = tree(code, at + 1, first, count / 2);
+	code[at] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (first + count / 2) * CALLS_PER_LEAF,
+						(unsigned char)(right - at - 1), 0);
+	return tree(code, right, first + count / 2, count - count / 2);
+}
+
 static void filter_calls(void)
 {
-	struct sock_filter code[FILTER_LENGTH] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
-	struct sock_fprog program = { FILTER_LENGTH, code };
-	for (int i = 1; i < FILTER_LENGTH - 1; i++)
-		code[i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(DENIED_CALL + i), 0, 0);
-	code[FILTER_LENGTH - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_filter code[2 * FILTER_LEAVES] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog program = { .filter = code };
+	program.len = (unsigned short)tree(code, 1, 0, FILTER_LEAVES);
 	need(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program), "seccomp");
 }
 

@@ -83,6 +83,46 @@ TEST can_be_used_again_after_free(void)
 	PASS();
 }
 
+static bool is_in(const void *piece, const char *memory, size_t size)
+{
+	return (const char *)piece >= memory && (const char *)piece < memory + size;
+}
+
+TEST takes_pieces_from_borrowed_memory(void)
+{
+	enum { SIZE = 8192 };
+	struct arena arena = { 0 };
+	char *memory = aligned_alloc(4096, SIZE);
+	const char *before = arena_copy(&arena, "before");
+	ASSERT(memory);
+	memset(memory, 0, SIZE);
+	arena_borrow(&arena, memory, SIZE);
+	for (int i = 0; i < 100; i++)
+		ASSERT(is_in(arena_alloc(&arena, 16), memory, SIZE));
+	ASSERT(arena_give_back(&arena));
+	ASSERT(!is_in(arena_alloc(&arena, 1), memory, SIZE));
+	ASSERT_STR_EQ("before", before);
+	arena_free(&arena);
+	free(memory);
+	PASS();
+}
+
+TEST tells_when_borrowed_memory_was_not_enough(void)
+{
+	enum { SIZE = 4096 };
+	struct arena arena = { 0 };
+	char *memory = aligned_alloc(4096, SIZE);
+	ASSERT(memory);
+	memset(memory, 0, SIZE);
+	arena_borrow(&arena, memory, SIZE);
+	ASSERT(is_in(arena_alloc(&arena, SIZE / 2), memory, SIZE));
+	ASSERT(!is_in(arena_alloc(&arena, SIZE), memory, SIZE));
+	ASSERT(!arena_give_back(&arena));
+	arena_free(&arena);
+	free(memory);
+	PASS();
+}
+
 static int ask_too_much(void *data)
 {
 	struct arena arena = { 0 };
@@ -110,6 +150,8 @@ int main(int argc, char **argv)
 	RUN_TEST(keeps_every_pushed_item_in_order);
 	RUN_TEST(copies_text);
 	RUN_TEST(can_be_used_again_after_free);
+	RUN_TEST(takes_pieces_from_borrowed_memory);
+	RUN_TEST(tells_when_borrowed_memory_was_not_enough);
 	RUN_TEST(ends_the_run_as_refused_without_memory);
 	GREATEST_MAIN_END();
 }

@@ -42,12 +42,12 @@ TEST goes_both_ways(void)
 {
 	int ends[2];
 	struct error err;
-	struct message up = { .type = MESSAGE_STARTING }, down = { .type = MESSAGE_SIGNAL, .value = 15 }, got;
+	struct message up = { .type = MESSAGE_CONTINUED }, down = { .type = MESSAGE_SIGNAL, .value = 15 }, got;
 	ASSERT_EQ(0, channel_open(ends, &err));
 	ASSERT_EQ(0, channel_send(ends[1], &up));
 	ASSERT_EQ(0, channel_send(ends[0], &down));
 	ASSERT_EQ(1, channel_receive(ends[0], &got));
-	ASSERT_EQ(MESSAGE_STARTING, got.type);
+	ASSERT_EQ(MESSAGE_CONTINUED, got.type);
 	ASSERT_EQ(1, channel_receive(ends[1], &got));
 	ASSERT_EQ(15, got.value);
 	close(ends[0]);
@@ -71,7 +71,7 @@ TEST tells_that_the_other_end_is_gone(void)
 {
 	int ends[2];
 	struct error err;
-	struct message message = { .type = MESSAGE_STARTING }, got;
+	struct message message = { .type = MESSAGE_CONTINUED }, got;
 	ASSERT_EQ(0, channel_open(ends, &err));
 	ASSERT_EQ(0, channel_send(ends[1], &message));
 	close(ends[1]);

@@ -48,7 +48,7 @@ static int check_inside(const struct namespaces_options *options, const ino_t *o
 	ino_t inner[KINDS];
 	struct error err;
 	EXPECT(getpid() == 1);
-	EXPECT(options->has_host_network || !is_loopback_up());
+	EXPECT(identities(inner) == 0 && inner[NET] == outer[NET]); /* it comes last */
 	if (namespaces_settle(options, uid, gid, &err) < 0) {
 		dprintf(2, "%s\n", err.message);
 		return 1;
@@ -112,6 +112,39 @@ static int refused(void *data)
 	return 0;
 }
 
+/* The same for network namespaces alone, which are made in the child. */
+static int network_refused(void *data)
+{
+	struct namespaces_options options = { 0 };
+	struct error err = { 0 };
+	int fd, pidfd, status;
+	uid_t uid = getuid();
+	gid_t gid = getgid();
+	pid_t pid;
+	(void)data;
+	pid = namespaces_fork(&options, &pidfd, &err);
+	if (pid < 0)
+		return 77;
+	if (pid == 0) {
+		fd = open("/proc/sys/user/max_net_namespaces", O_WRONLY | O_CLOEXEC);
+		if (fd < 0 || write(fd, "0", 1) != 1)
+			_exit(77);
+		_exit(namespaces_settle(&options, uid, gid, &err) == 0 || err.number != ENOSPC ||
+		      err.stage != STAGE_NAMESPACES);
+	}
+	EXPECT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+TEST network_is_refused_in_words(void)
+{
+	int status = scratch_child(network_refused, NULL);
+	if (status == 77)
+		SKIPm("cannot limit namespaces here");
+	ASSERT_EQ(0, status);
+	PASS();
+}
+
 TEST are_refused_in_words(void)
 {
 	int status = scratch_child(refused, NULL);
@@ -155,6 +188,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(are_new_and_settled);
 	RUN_TEST(are_refused_in_words);
+	RUN_TEST(network_is_refused_in_words);
 	RUN_TEST(are_not_settled_for_somebody_else);
 	GREATEST_MAIN_END();
 }

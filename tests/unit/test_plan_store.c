@@ -81,19 +81,25 @@ static struct plan *small_plan(void)
 }
 
 static const char filter[] = "filter program";
+static const struct plan_prepared prepared = { filter, sizeof filter, true };
 
 static void save(const struct plan_key *key, const struct plan *plan, const struct facts *facts)
 {
 	struct walk_store walks = { 0 };
-	plan_store_save(&arena, key, plan, facts, filter, sizeof filter, &walks);
+	plan_store_save(&arena, key, plan, facts, &prepared, &walks);
 	walk_store_close(&walks);
+}
+
+static bool load_into(const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded)
+{
+	return plan_store_open(key, loaded) && plan_store_load(&arena, key, plan, loaded);
 }
 
 static bool load(const struct plan_key *key)
 {
 	struct plan plan;
 	struct plan_loaded loaded;
-	bool is_loaded = plan_store_load(&arena, key, &plan, &loaded) && plan_store_confirm(&arena, &loaded);
+	bool is_loaded = load_into(key, &plan, &loaded) && plan_store_confirm(&arena, &loaded);
 	walk_store_close(&loaded.walks);
 	if (is_loaded == (loaded.reason != NULL))
 		abort();
@@ -129,7 +135,7 @@ static int keeps_a_plan(void *data)
 	EXPECT(!load(&key));
 	umask(0);
 	save(&key, small_plan(), &facts);
-	EXPECT(plan_store_load(&arena, &key, &plan, &loaded));
+	EXPECT(load_into(&key, &plan, &loaded));
 	walk_store_close(&loaded.walks);
 	EXPECT(plan.grants.count == 1 && plan.grants.items[0].kind == GRANT_WRITE);
 	EXPECT(loaded.blob_size == sizeof filter && memcmp(loaded.blob, filter, sizeof filter) == 0);
@@ -239,11 +245,36 @@ static int a_broken_fact_is_named(void *data)
 	save(&key, small_plan(), &facts);
 	EXPECT(load(&key));
 	scratch_write(path, "version: 1\n", 11, 0600);
-	EXPECT(plan_store_load(&arena, &key, &plan, &loaded));
+	EXPECT(load_into(&key, &plan, &loaded));
 	walk_store_close(&loaded.walks);
 	EXPECT(!plan_store_confirm(&arena, &loaded));
 	EXPECT(strstr(loaded.reason, path));
 	EXPECT(unlink(path) == 0 && load(&key));
+	return 0;
+}
+
+/* What is opened is what is read, whatever takes its name in between; and the head says whether a sandbox may be begun. */
+static int opened_is_read(void *data)
+{
+	static const struct plan_prepared other = { "other", sizeof "other", false };
+	struct walk_store walks = { 0 };
+	struct plan_key key;
+	struct facts facts;
+	struct plan plan;
+	struct plan_loaded loaded;
+	int status = begin(data, &key, &facts);
+	if (status)
+		return status;
+	save(&key, small_plan(), &facts);
+	EXPECT(plan_store_open(&key, &loaded) && loaded.file.can_begin && loaded.file.fd >= 0);
+	plan_store_save(&arena, &key, small_plan(), &facts, &other, &walks);
+	walk_store_close(&walks);
+	EXPECT(plan_store_load(&arena, &key, &plan, &loaded) && loaded.file.fd == -1);
+	walk_store_close(&loaded.walks);
+	EXPECT(loaded.blob_size == sizeof filter && memcmp(loaded.blob, filter, sizeof filter) == 0);
+	EXPECT(plan_store_open(&key, &loaded) && !loaded.file.can_begin);
+	EXPECT(plan_store_load(&arena, &key, &plan, &loaded) && loaded.blob_size == sizeof "other");
+	walk_store_close(&loaded.walks);
 	return 0;
 }
 
@@ -345,7 +376,7 @@ static int known_now(const struct plan_key *key)
 {
 	struct plan plan;
 	struct plan_loaded loaded;
-	int known = plan_store_load(&arena, key, &plan, &loaded) ? (int)loaded.walks.memory.record_count : -1;
+	int known = load_into(key, &plan, &loaded) ? (int)loaded.walks.memory.record_count : -1;
 	walk_store_close(&loaded.walks);
 	return known;
 }
@@ -368,7 +399,7 @@ static int an_index_belongs_to_one_plan(void *data)
 	for (int i = 1; i < DIRECTORIES; i++)
 		EXPECT(mkdir(arena_printf(&arena, "%s/d%d", plan->context.project, i), 0700) == 0);
 	nanosleep(&(struct timespec){ .tv_nsec = 130000000 }, NULL);
-	plan_store_save(&arena, &key, plan, &facts, filter, sizeof filter, &walks);
+	plan_store_save(&arena, &key, plan, &facts, &prepared, &walks);
 	file = arena_printf(&arena, "%s/.local/state/berm/plans/.walk-%s", home, key.slot);
 	EXPECT(scan_with(plan, &walks) == 0 && walks.bytes && lstat(file, &info) < 0);
 	/* where files may not grow nobody is sent a signal for it */
@@ -378,7 +409,7 @@ static int an_index_belongs_to_one_plan(void *data)
 	limit.rlim_cur = RLIM_INFINITY;
 	EXPECT(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 
-	plan_store_save(&arena, &key, plan, &facts, filter, sizeof filter, &walks);
+	plan_store_save(&arena, &key, plan, &facts, &prepared, &walks);
 	EXPECT(scan_with(plan, &walks) == 0 && walks.bytes);
 	umask(0);
 	walk_store_write(&walks, &arena, plan->context.state_directory);
@@ -410,6 +441,7 @@ static enum greatest_test_res in_child(int (*body)(void *data), const char *name
 	CASE(another_state_directory_has_none)                                                                                 \
 	CASE(what_is_unstable_is_not_kept)                                                                                     \
 	CASE(a_broken_fact_is_named)                                                                                           \
+	CASE(opened_is_read)                                                                                                   \
 	CASE(a_file_of_another_kind_is_not_read)                                                                               \
 	CASE(the_plan_of_another_key_is_not_read)                                                                              \
 	CASE(damage_is_not_read)                                                                                               \

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A sandbox that is begun before its plan is read never runs anything by another plan than the one that holds. Each case shows how often a
+# process was forked into namespaces: once where what was begun was used, twice where it was ended and another one made.
+. "$(dirname "$0")/support/home.sh"
+. "$(dirname "$0")/support/lib.sh"
+
+if ! command -v strace >/dev/null || ! strace -qq -o "$scratch/trace" true; then
+	echo "strace is needed"
+	exit 77
+fi
+move_home
+plans=$home/.local/state/berm/plans
+chmod 755 "$scratch"
+mkdir -p "$scratch/bin" "$home/.config/berm"
+cp "$BERM" "$scratch/bin/berm" # one that no build replaces meanwhile
+BERM=$scratch/bin/berm
+echo secret >.env
+echo plain >plain
+echo other >other
+
+# calls NAME [OPTION...]: how often the launcher made this system call in one run, after one that stores the plan.
+calls() {
+	local name=$1
+	shift
+	strace -qq -e "trace=$name" -o "$scratch/trace" "$BERM" run "$@" -- true 2>"$scratch/said" || return 1
+	grep -c "^$name(" "$scratch/trace"
+}
+
+stored() {
+	"$BERM" run "$@" -- true && "$BERM" plan --why-rebuilt "$@" >"$scratch/why"
+}
+
+expect "control: the plan can be stored" until_true stored
+expect_equal "begun before the plan is read" 1 "$(calls memfd_create)"
+expect_equal "and used" 1 "$(calls clone3)"
+expect_status "what is begun is the same wall" 1 "$BERM" run -- cat .env
+expect_status "with the same project" 0 "$BERM" run -- cat plain
+expect_status "the command's own status" 7 "$BERM" run -- sh -c 'exit 7'
+expect_status "a command that is not there" 127 "$BERM" run -- ./nothing
+expect_equal "all processors" "$(nproc)" "$("$BERM" run -- nproc)"
+
+# Nothing of the launcher's is open inside: the command's own standard streams and the directory that ls reads.
+expect_equal "no descriptor too many" "0 1 2 3" "$("$BERM" run -- ls /proc/self/fd | tr '\n' ' ' | sed 's/ $//')"
+# pid 1 has its end of the channel, its signals and git's messages. What the launcher had open when init was forked it has not.
+"$BERM" run -- sh -c 'sleep 30 & echo ready; wait' >"$scratch/ready" &
+launcher=$!
+until_true grep -q ready "$scratch/ready" || fail "a command that waits" "$(cat "$scratch/ready")"
+init=$(cat "/proc/$launcher/task/$launcher/children")
+if [ "$(id -u)" -eq 0 ]; then
+	expect_equal "init has nothing of the host open" "" \
+		"$(find "/proc/${init% }/fd" -type l -printf '%l\n' | grep -v '^socket:\|^anon_inode:\|^/dev/null$\|^pipe:\|ready$' || true)"
+	expect_equal "what both had is read-only and private in init" "r--p" \
+		"$(awk '/memfd:berm/ { print $2 }' "/proc/${init% }/maps")"
+fi
+kill "$launcher"
+wait "$launcher" 2>/dev/null
+
+# The plan does not hold any more: what was begun for it is ended, and the run obeys the new one.
+expect_status "control: it is read" 0 "$BERM" run -- cat plain
+printf 'version: 1\nfiles:\n  deny: [plain]\n' >"$home/.config/berm/berm.yml"
+expect_equal "a changed policy: another one is made" 2 "$(calls clone3)"
+expect_status "and obeyed" 1 "$BERM" run -- cat plain
+printf 'version: 1\n' >"$home/.config/berm/berm.yml"
+expect_status "in the very run" 0 "$BERM" run -- cat plain
+printf 'version: 1\nfiles:\n  deny: [plain]\n' >"$home/.config/berm/berm.yml"
+expect_status "both ways" 1 "$BERM" run -- cat plain
+rm "$home/.config/berm/berm.yml"
+
+# A file that is damaged behind its head is seen only once init is there.
+expect "control: stored again" until_true stored
+for file in "$plans"/??; do
+	size=$(stat -c %s "$file")
+	printf x | dd of="$file" bs=1 seek=$((size - 1)) conv=notrunc status=none
+done
+expect_equal "a damaged plan: another one is made" 2 "$(calls clone3)"
+expect_status "and stands" 1 "$BERM" run -- cat .env
+
+# Plans that need something else than the usual namespaces are never begun.
+cat >"$scratch/all.yml" <<'END'
+version: 1
+network: all
+END
+cat >"$scratch/memory.yml" <<'END'
+version: 1
+limits: {memory: 512M}
+END
+for kind in all memory; do
+	expect "control: $kind is stored" until_true stored --policy="$scratch/$kind.yml"
+	expect_equal "$kind: not begun" 0 "$(calls memfd_create --policy="$scratch/$kind.yml")"
+	expect_equal "$kind: made once" 1 "$(calls clone3 --policy="$scratch/$kind.yml")"
+done
+
+# A plan that the common memory is too small for.
+{
+	printf 'version: 1\nfiles:\n  deny:\n'
+	seq -f '    - never/%.0f/of/this/name' 4000
+	printf '    - plain\n  protect:\n'
+	seq -f '    - never/%.0f/of/that/name' 2000
+} >"$scratch/large.yml"
+expect "control: a large plan is stored" until_true stored --policy="$scratch/large.yml"
+expect_status "a large plan" 1 "$BERM" run --policy="$scratch/large.yml" -- cat plain
+expect_status "and what it leaves" 0 "$BERM" run --policy="$scratch/large.yml" -- cat other
+expect_equal "in two attempts" 2 "$(calls clone3 --policy="$scratch/large.yml")"
+
+# Where files may not grow nobody is sent a signal for it.
+expect_status "a limit on file sizes" 0 bash -c 'ulimit -f 512 && exec "$1" run -- cat plain' bash "$BERM"
+expect_status "and on memory" 0 bash -c 'ulimit -v 40000 && exec "$1" run -- true' bash "$BERM"
+finish
