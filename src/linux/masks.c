@@ -20,8 +20,14 @@
 #include "linux/tree.h"
 
 /* Mask sources lie on a tmpfs of the view's own: a source on the targets' own mount makes the kernel's work quadratic. They are removed
- * once they are in place; the mounts keep them. */
+ * once they are in place (what has no name cannot be mounted); the mounts keep them. */
 static const char mask_directory[] = ".denied", mask_file[] = ".denied-file";
+
+struct masks {
+	int root, own;
+	const struct plan *plan;
+	bool has_directory; /* mask_directory was made */
+};
 
 enum cover { COVER_PIN, COVER_LOCK, COVER_MASK };
 
@@ -49,56 +55,60 @@ static int cover_with_copy(int target, bool is_read_only)
 }
 
 /* That tmpfs is writable for the moment that this takes; the copy must not be, or the owner of the mask could chmod it. */
-static int copy_source(int own, const char *name)
+static int cover_with(int own, const char *name, int target)
 {
 	autoclose int tree = sys_open_tree(own, name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0)
 		return -1;
-	return steal_fd(&tree);
+	return tree_attach(tree, target);
 }
 
-static int make_file(int own, const struct stat *hidden)
+static int cover_with_file(int own, int target)
 {
-	const struct timespec times[2] = { hidden->st_atim, hidden->st_mtim };
-	autoclose int fd = openat(own, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
-	/* A size that tmpfs cannot have is not worth failing for. */
-	if (fd < 0 || (ftruncate(fd, hidden->st_size) < 0 && errno != EFBIG) || futimens(fd, times) < 0)
+	return cover_with(own, mask_file, target) < 0 ? -1 : unlinkat(own, mask_file, 0);
+}
+
+static int make_file(int own, mode_t mode)
+{
+	return openat(own, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+}
+
+static int cover_with_directory(struct masks *masks, int target)
+{
+	if (!masks->has_directory && mkdirat(masks->own, mask_directory, 0) < 0)
 		return -1;
-	return copy_source(own, mask_file);
+	masks->has_directory = true;
+	return cover_with(masks->own, mask_directory, target);
 }
 
-static int cover_with_mask(int own, int target)
+static int cover_with_mask(struct masks *masks, int target)
 {
-	autoclose int tree = -1;
+	autoclose int file = -1;
 	struct stat hidden;
 	if (fstat(target, &hidden) < 0)
 		return -1;
-	if (S_ISDIR(hidden.st_mode)) {
-		tree = copy_source(own, mask_directory);
-		return tree < 0 ? -1 : tree_attach(tree, target);
-	}
-	tree = make_file(own, &hidden);
-	if (tree < 0 || tree_attach(tree, target) < 0)
+	if (S_ISDIR(hidden.st_mode))
+		return cover_with_directory(masks, target);
+	file = make_file(masks->own, 0);
+	/* A size that tmpfs cannot have is not worth failing for. */
+	if (file < 0 || (ftruncate(file, hidden.st_size) < 0 && errno != EFBIG) ||
+	    futimens(file, (const struct timespec[]){ hidden.st_atim, hidden.st_mtim }) < 0)
 		return -1;
-	return unlinkat(own, mask_file, 0); /* the mount keeps it */
+	return cover_with_file(masks->own, target);
 }
 
 static int cover_with_text(int own, int target, const char *text)
 {
-	autoclose int fd = openat(own, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-	autoclose int tree = -1;
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(fd, 0444) < 0)
+	autoclose int file = make_file(own, 0444);
+	if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(file, 0444) < 0)
 		return -1;
-	tree = copy_source(own, mask_file);
-	if (tree < 0 || tree_attach(tree, target) < 0)
-		return -1;
-	return unlinkat(own, mask_file, 0);
+	return cover_with_file(own, target);
 }
 
-static int cover_with_lock(int root, int own, int target, const struct plan *plan, const char *path)
+static int cover_with_lock(const struct masks *masks, int target, const char *path)
 {
-	const char *text = masks_submodule_config(root, plan->arena, path);
-	return text ? cover_with_text(own, target, text) : cover_with_copy(target, true);
+	const char *text = masks_submodule_config(masks->root, masks->plan->arena, path);
+	return text ? cover_with_text(masks->own, target, text) : cover_with_copy(target, true);
 }
 
 /* A symlink is only ever pinned: it is opened itself, and must still be one. */
@@ -118,9 +128,9 @@ static int open_target(int root, const struct step *step)
 	return steal_fd(&link);
 }
 
-static int apply_step(int root, int own, const struct plan *plan, const struct step *step, struct error *err)
+static int apply_step(struct masks *masks, const struct step *step, struct error *err)
 {
-	autoclose int target = open_target(root, step);
+	autoclose int target = open_target(masks->root, step);
 	int result;
 	/* Gone since the scan, and perhaps there again under another name. */
 	if (target < 0 && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR))
@@ -130,9 +140,9 @@ static int apply_step(int root, int own, const struct plan *plan, const struct s
 	if (target < 0)
 		return error_errno(err, errno, "cannot open %s", step->path);
 	if (step->cover == COVER_MASK)
-		result = cover_with_mask(own, target);
+		result = cover_with_mask(masks, target);
 	else if (step->cover == COVER_LOCK)
-		result = cover_with_lock(root, own, target, plan, step->path);
+		result = cover_with_lock(masks, target, step->path);
 	else
 		result = cover_with_copy(target, false);
 	if (result < 0)
@@ -141,8 +151,9 @@ static int apply_step(int root, int own, const struct plan *plan, const struct s
 }
 
 /* Three sorted lists, walked as one: a parent always before what lies below it, or its copy would cover the mounts inside. */
-static int apply_all(int root, int own, const struct plan *plan, struct error *err)
+static int apply_all(struct masks *masks, struct error *err)
 {
+	const struct plan *plan = masks->plan;
 	const struct plan_matches *lists[] = { &plan->pinned, &plan->locked, &plan->masked };
 	size_t at[3] = { 0 };
 	for (;;) {
@@ -157,18 +168,17 @@ static int apply_all(int root, int own, const struct plan *plan, struct error *e
 			return 0;
 		const struct plan_match *match = &lists[next]->items[at[next]++];
 		struct step step = { .path = match->path, .type = match->type, .cover = (enum cover)next };
-		if (apply_step(root, own, plan, &step, err) < 0)
+		if (apply_step(masks, &step, err) < 0)
 			return -1;
 	}
 }
 
 int masks_apply(int root, int own, const struct plan *plan, struct error *err)
 {
-	if (mkdirat(own, mask_directory, 0) < 0)
-		return error_errno(err, errno, "cannot make the masks");
-	if (apply_all(root, own, plan, err) < 0)
+	struct masks masks = { root, own, plan, false };
+	if (apply_all(&masks, err) < 0)
 		return -1;
-	if (unlinkat(own, mask_directory, AT_REMOVEDIR) < 0)
+	if (masks.has_directory && unlinkat(own, mask_directory, AT_REMOVEDIR) < 0)
 		return error_errno(err, errno, "cannot put the masks away");
 	return 0;
 }

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "linux/syscalls.h"
@@ -67,4 +69,9 @@ int tree_new(const char *type, const char *options, uint64_t attributes)
 	if (sys_fsconfig(fs, FS_CREATE, NULL, NULL) < 0)
 		return -1;
 	return sys_fsmount(fs, (unsigned)attributes);
+}
+
+int tree_mount_at(int root, const char *path, const char *type, const char *options, unsigned long flags)
+{
+	return fchdir(root) < 0 ? -1 : mount(type, path + 1, type, flags, options);
 }

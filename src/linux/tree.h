@@ -22,4 +22,8 @@ int tree_attach_at(int tree, int root, const char *path);
 /* A new file system, detached: "tmpfs" with "mode=755,size=1048576". Options are name=value pairs or flags, comma-separated. */
 int tree_new(const char *type, const char *options, uint64_t attributes);
 
+/* A new file system at a clean absolute path below `root`, as for tree_attach_at, with the options and flags of mount(2): for who needs no
+ * descriptor of it this is a third of the calls. `root` becomes the working directory. */
+int tree_mount_at(int root, const char *path, const char *type, const char *options, unsigned long flags);
+
 #endif

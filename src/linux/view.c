@@ -105,9 +105,11 @@ static int cover_root(int root, struct error *err)
 	return -1;
 }
 
+static const char own_options[] = "mode=755,size=4m";
+
 static int new_tmpfs(void)
 {
-	return tree_new("tmpfs", "mode=755,size=4m", ATTR_NOSUID | ATTR_NODEV);
+	return tree_new("tmpfs", own_options, ATTR_NOSUID | ATTR_NODEV);
 }
 
 /* A copy of the host's tree, which is read-only by now. What a run writes itself gets a tmpfs of its own. */
@@ -122,8 +124,9 @@ static int open_kept_root(struct view *view, struct error *err)
 	view->root = tree_clone(fd, false);
 	if (cover_root(view->root, err) < 0)
 		return -1;
-	view->own = new_tmpfs();
-	if (view->own < 0 || tree_attach_at(view->own, view->root, PLAN_DOCUMENTS) < 0)
+	if (tree_mount_at(view->root, PLAN_DOCUMENTS, "tmpfs", own_options, MS_NOSUID | MS_NODEV) == 0)
+		view->own = tree_open(view->root, PLAN_DOCUMENTS);
+	if (view->own < 0)
 		return error_errno(err, errno, "cannot mount %s", PLAN_DOCUMENTS);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,14 +93,6 @@ int view_devices_take(const struct plan *plan, bool has_terminal, struct view_de
 	return 0;
 }
 
-static int attach_new(int root, const char *path, const char *type, const char *options, uint64_t attributes, struct error *err)
-{
-	autoclose int tree = tree_new(type, options, attributes);
-	if (tree < 0 || tree_attach_at(tree, root, path) < 0)
-		return error_errno(err, errno, "cannot mount %s", path);
-	return 0;
-}
-
 int view_devices_attach(const struct plan *plan, int root, const struct view_devices *devices, struct error *err)
 {
 	char options[VIEW_OPTIONS_MAX];
@@ -110,9 +103,11 @@ int view_devices_attach(const struct plan *plan, int root, const struct view_dev
 			return error_errno(err, errno, "cannot mount %s", node->path);
 		close(node->tree);
 	}
-	if (attach_new(root, pts, "devpts", "newinstance,ptmxmode=0666,mode=620", ATTR_NOSUID | ATTR_NOEXEC, err) < 0)
-		return -1;
-	return attach_new(root, shm, "tmpfs", options, ATTR_NOSUID | ATTR_NODEV, err);
+	if (tree_mount_at(root, pts, "devpts", "newinstance,ptmxmode=0666,mode=620", MS_NOSUID | MS_NOEXEC) < 0)
+		return error_errno(err, errno, "cannot mount %s", pts);
+	if (tree_mount_at(root, shm, "tmpfs", options, MS_NOSUID | MS_NODEV) < 0)
+		return error_errno(err, errno, "cannot mount %s", shm);
+	return 0;
 }
 
 int view_devices_make(int root, const struct plan *plan, bool has_terminal, struct error *err)

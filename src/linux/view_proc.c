@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -68,11 +69,14 @@ static int hide_all(int own, int proc, struct error *err)
 
 int view_proc_attach(int root, int own, struct error *err)
 {
-	autoclose int tree = tree_new("proc", "", ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC);
+	autoclose int tree = -1;
+	int mounted = tree_mount_at(root, "/proc", "proc", NULL, MS_NOSUID | MS_NODEV | MS_NOEXEC);
 	/* Where parts of the host's /proc are covered (containers), the kernel refuses a fresh one. */
-	if (tree < 0 && errno == EPERM)
+	if (mounted < 0 && errno == EPERM)
 		return 0;
-	if (tree < 0 || tree_attach_at(tree, root, "/proc") < 0)
+	if (mounted == 0)
+		tree = tree_open(root, "/proc");
+	if (tree < 0)
 		return error_errno(err, errno, "cannot mount /proc");
 	for (size_t i = 0; i < (getuid() == 0 ? sizeof read_only / sizeof read_only[0] : READ_ONLY_FOR_ALL); i++)
 		if (lock(tree, read_only[i], err) < 0)
