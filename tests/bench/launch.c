@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long commands take from start to end. All contenders take turns, so that what else the machine does falls on each alike:
  *
- *   bench_launch [--runs=N] [--warm-up=N] [--parallel=N] [--section=NAME] @NAME WORD... @NAME WORD...
+ *   bench_launch [--runs=N] [--warm-up=N] [--parallel=N] [--pause=MS] [--section=NAME] @NAME WORD... @NAME WORD...
  *
  * Each contender is started with vfork and execve and waited for; with --parallel a sample is N of them started together. `%n` in a
  * word becomes a number that never repeats.
@@ -33,6 +33,7 @@ struct contender {
 struct settings {
 	const char *section;
 	unsigned runs, warm_up, parallel;
+	unsigned pause; /* milliseconds before each sample */
 	unsigned long next_number;
 };
 
@@ -85,8 +86,12 @@ static void run_once(struct settings *settings, struct contender *contender, int
 {
 	pid_t pids[PARALLEL_MAX];
 	char **words = contender->is_numbered ? numbered(settings, contender->words) : contender->words;
+	struct timespec pause = { settings->pause / 1000, (long)(settings->pause % 1000) * 1000000 };
 	bool has_failed = false;
-	int64_t begin = now_ns();
+	int64_t begin;
+	if (settings->pause)
+		nanosleep(&pause, NULL);
+	begin = now_ns();
 	for (unsigned i = 0; i < settings->parallel; i++)
 		pids[i] = start(words);
 	for (unsigned i = 0; i < settings->parallel; i++) {
@@ -141,7 +146,8 @@ static int take_settings(int argc, char **argv, struct settings *settings)
 			settings->section = argv[at] + 10;
 		else if (!take_number(argv[at], "--runs=", &settings->runs) &&
 			 !take_number(argv[at], "--warm-up=", &settings->warm_up) &&
-			 !take_number(argv[at], "--parallel=", &settings->parallel)) {
+			 !take_number(argv[at], "--parallel=", &settings->parallel) &&
+			 !take_number(argv[at], "--pause=", &settings->pause)) {
 			fprintf(stderr, "%s: unknown\n", argv[at]);
 			exit(2);
 		}
