@@ -63,6 +63,12 @@ void command_prepare(const struct plan *plan, char *const *argv, struct command 
 		command->script[i + 1] = argv[i];
 }
 
+void command_own(struct command *command, struct arena *arena)
+{
+	size_t size = (count_words(command->argv) + 2) * sizeof *command->script;
+	command->script = arena_grow(arena, command->script, size, size);
+}
+
 /* Not through the library's name: gcov replaces that by one that writes its counters first, from inside the sandbox. */
 static void execute(const char *path, char *const *argv, char *const *environment)
 {

@@ -152,4 +152,5 @@ void early_await(struct launch *launch, struct plan *plan, struct arena *arena)
 	*plan = handed->plan;
 	plan->arena = arena;
 	launch->plan = plan;
+	command_own(&launch->command, arena);
 }

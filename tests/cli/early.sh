@@ -39,12 +39,16 @@ expect_status "what is begun is the same wall" 1 "$BERM" run -- cat .env
 expect_status "with the same project" 0 "$BERM" run -- cat plain
 expect_status "the command's own status" 7 "$BERM" run -- sh -c 'exit 7'
 expect_status "a command that is not there" 127 "$BERM" run -- ./nothing
+printf 'echo "$1 in $0"; exit 5\n' >unnamed
+chmod +x unnamed
+expect_status "a script that names no interpreter" 5 "$BERM" run -- ./unnamed word
+expect_equal "with its arguments" "word in ./unnamed" "$("$BERM" run -- ./unnamed word)"
 expect_equal "all processors" "$(nproc)" "$("$BERM" run -- nproc)"
 
 # Nothing of the launcher's is open inside: the command's own standard streams and the directory that ls reads.
 expect_equal "no descriptor too many" "0 1 2 3" "$("$BERM" run -- ls /proc/self/fd | tr '\n' ' ' | sed 's/ $//')"
 # pid 1 has its end of the channel, its signals and git's messages. What the launcher had open when init was forked it has not.
-"$BERM" run -- sh -c 'sleep 30 & echo ready; wait' >"$scratch/ready" &
+"$BERM" run -- sh -c 'sleep 30 & echo ready; wait' >"$scratch/ready" 2>/dev/null &
 launcher=$!
 until_true grep -q ready "$scratch/ready" || fail "a command that waits" "$(cat "$scratch/ready")"
 init=$(cat "/proc/$launcher/task/$launcher/children")
