@@ -12,10 +12,14 @@
  * Where the policy names destinations there is a fourth, the proxy (egress.h), forked before init and outside like the launcher.
  *
  * Order: state → filter → command → signals → [proxy] → channel → namespaces → (init.c: tie, settle, view, confine, filter, start)
- *        ∥ the plan is completed: does it still hold, what is to be hidden → supervise → terminal restored.
+ *        ∥ the plan is completed: what is to be hidden, does it still hold → supervise → terminal restored.
  *
- * Completing the plan takes about as long as building the view, so both are done at the same time, on two processors if there are two; init
- * waits for the result before it puts masks in place, and a plan that turns out not to hold, or to be refused, ends init. */
+ * Completing the plan takes about as long as building the view, so both are done at the same time, on two processors if there are two. Init
+ * waits for what was found before it puts masks in place, and for the launcher's word before it starts the command; a plan that turns out
+ * not to hold, or to be refused, ends init.
+ *
+ * Where the plan is stored and of the usual kind, init is forked even before it is read (early.h): signals → channel → namespaces, and then
+ * the rest of the above. */
 #include "common/backend.h"
 
 #include <errno.h>

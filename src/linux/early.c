@@ -140,14 +140,15 @@ void early_await(struct launch *launch, struct plan *plan, struct arena *arena)
 	struct early_memory memory = launch->memory;
 	struct message message;
 	const struct handed *handed;
-	int ends = launch->ends[1];
+	const char *base;
 
-	if (channel_receive(ends, &message) <= 0 || message.type != MESSAGE_PLAN)
+	if (channel_receive(launch->ends[1], &message) <= 0 || message.type != MESSAGE_PLAN)
 		_exit(EXIT_REFUSED);
-	if (mmap(memory.base, MEMORY_BYTES, PROT_READ, MAP_PRIVATE | MAP_FIXED, memory.fd, 0) == MAP_FAILED)
+	base = mmap(memory.base, MEMORY_BYTES, PROT_READ, MAP_PRIVATE | MAP_FIXED, memory.fd, 0);
+	if (base == MAP_FAILED)
 		_exit(EXIT_REFUSED);
 	close(memory.fd);
-	handed = (const struct handed *)((const char *)memory.base + message.value);
+	handed = (const struct handed *)(base + message.value);
 	*launch = handed->launch;
 	*plan = handed->plan;
 	plan->arena = arena;

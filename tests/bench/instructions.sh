@@ -4,36 +4,22 @@
 # instructions.sh [--update]: instructions that the launcher executes in main() with the stored plan in use, counted by
 # callgrind, against tests/bench/instructions.txt; more than 5 % above is a failure. Valgrind knows no clone3, so that what is
 # counted ends where the namespaces would be made. The figure holds for one compiler, libc and valgrind: with others it is
-# printed and not judged. The home is a scratch directory, as in tests/cli/stored.sh.
+# printed and not judged. The home is a scratch directory.
 set -euo pipefail
 
-if [ -z "${BERM_BENCH_PASSWD:-}" ]; then
-	if ! command -v valgrind >/dev/null; then
-		echo "valgrind is missing"
-		exit 77
-	fi
-	options=(--mount)
-	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
-	if ! unshare "${options[@]}" true; then
-		echo "a mount namespace of its own is needed"
-		exit 77
-	fi
-	BERM_BENCH_PASSWD=$(mktemp)
-	export BERM_BENCH_PASSWD
-	cat /etc/passwd >"$BERM_BENCH_PASSWD"
-	chmod 644 "$BERM_BENCH_PASSWD"
-	# shellcheck disable=SC2016 # for the inner shell
-	exec unshare "${options[@]}" bash -c 'mount --bind "$BERM_BENCH_PASSWD" /etc/passwd && rm "$BERM_BENCH_PASSWD" &&
-		exec setpriv --inh-caps=-all --ambient-caps=-all bash "$@"' bash "$0" "$@"
+if ! command -v valgrind >/dev/null; then
+	echo "valgrind is missing"
+	exit 77
 fi
+# shellcheck source=tests/cli/support/home.sh
+. "$(dirname "$0")/../cli/support/home.sh"
 
 : "${BERM:?the path of the program}" "${BERM_SOURCE_DIR:?}"
 stored=$BERM_SOURCE_DIR/tests/bench/instructions.txt
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/home" "$scratch/project"
-awk -F: -v OFS=: -v uid="$(id -u)" -v home="$scratch/home" '$3 == uid { $6 = home } { print }' /etc/passwd >"$scratch/passwd"
-cat "$scratch/passwd" >/etc/passwd
+set_home "$scratch/home"
 cp "$BERM_SOURCE_DIR/tests/bench/instructions.yml" "$scratch/policy.yml"
 cd "$scratch/project"
 for i in $(seq 60); do
