@@ -215,7 +215,6 @@ static struct begun *adopt(struct launch *launch, struct begun *begun)
 	launch->signals = early->signals;
 	launch->has_own_group = early->has_own_group;
 	launch->processors = early->processors;
-	launch->namespaces = early->namespaces;
 	memcpy(launch->ends, early->ends, sizeof launch->ends);
 	launch->progress = early->progress;
 	launch->group = (struct cgroup){ .base = -1, .outer = -1, .inner = -1 };

@@ -73,6 +73,8 @@ static bool fork_early(struct begun *begun, int fd, struct error *err)
 	if (begun->init > 0)
 		processors_send_away(&launch->processors, begun->init);
 	close(launch->ends[1]);
+	if (begun->init < 0)
+		close(launch->ends[0]);
 	return begun->init > 0;
 }
 

@@ -52,13 +52,17 @@ int signals_take(struct signal_state *saved, struct error *err)
 		return error_errno(err, errno, "cannot set up signals");
 	saved->is_hangup_ignored = hangup.sa_handler == SIG_IGN;
 	/* With SIGCHLD ignored by the caller the kernel would reap init itself, and its status would be lost. */
-	if (sigaction(SIGCHLD, &by_default, &saved->child) < 0 || sigaction(SIGPIPE, &ignored, &saved->pipe) < 0 ||
-	    signals_mask(SIG_BLOCK, &set, &saved->mask) < 0)
+	if (signals_mask(SIG_BLOCK, &set, &saved->mask) < 0)
 		return error_errno(err, errno, "cannot set up signals");
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return error_errno(err, errno, "cannot watch signals");
-	return fd;
+	if (fd >= 0 && sigaction(SIGCHLD, &by_default, &saved->child) == 0 && sigaction(SIGPIPE, &ignored, &saved->pipe) == 0)
+		return fd;
+	error_errno(err, errno, fd < 0 ? "cannot watch signals" : "cannot set up signals");
+	/* Who tries again must find them as the caller left them. (sigaction fails for no signal that exists.) */
+	signals_mask(SIG_SETMASK, &saved->mask, NULL);
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 int signals_watch_inside(struct error *err)

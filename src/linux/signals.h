@@ -16,7 +16,8 @@ struct signal_state {
 
 /* sigprocmask(), and nothing is left out of what the kernel says: what was so can be put back. Async-signal-safe. */
 int signals_mask(int how, const sigset_t *set, sigset_t *before);
-/* Launcher: blocks what is forwarded, makes SIGCHLD and SIGPIPE ours, keeps the caller's in `saved`; returns a signalfd. */
+/* Launcher: blocks what is forwarded, makes SIGCHLD and SIGPIPE ours, keeps the caller's in `saved`; returns a signalfd.
+ * -1: all is as it was. */
 int signals_take(struct signal_state *saved, struct error *err);
 /* Init: a signalfd of SIGCHLD and of what is forwarded. Init shares the command's process group at first, so what reaches init from
  * outside was sent to the group and needs no forwarding. */

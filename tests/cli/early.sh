@@ -81,6 +81,58 @@ done
 expect_equal "a damaged plan: another one is made" 2 "$(calls clone3)"
 expect_status "and stands" 1 "$BERM" run -- cat .env
 
+# The command waits for the answer whether the plan holds, however long that takes: here the launcher's look at the policy is held up.
+# slow MICROSECONDS COMMAND...
+slow() {
+	strace -qq -o "$scratch/trace" -P "$home/.config/berm/berm.yml" -e trace=%%stat -e "inject=%%stat:delay_enter=$1:when=1" "$BERM" run -- \
+		"${@:2}"
+}
+printf 'version: 1\n' >"$home/.config/berm/berm.yml"
+expect "control: stored once more" until_true stored
+expect_status "control: a plan that holds is run" 0 slow 1000 sh -c 'echo ran >>runs; cat plain'
+expect "control: the look is held up" grep -q berm.yml "$scratch/trace"
+expect_equal "once" ran "$(cat runs)"
+printf 'version: 1\nfiles:\n  deny: [plain]\n' >"$home/.config/berm/berm.yml"
+rm runs
+expect_status "one that does not is not" 1 slow 1000000 sh -c 'echo ran >>runs; cat plain'
+expect_equal "nothing has run by it" ran "$(cat runs)"
+expect "control: stored for the last time" until_true stored
+rm runs
+slow 60000000 sh -c 'echo ran >>runs; sleep 60' 2>/dev/null &
+shell=$!
+# child PID: the only one
+child() {
+	tr -d ' ' <"/proc/$1/task/$1/children" | grep .
+}
+# is_waiting: init has come to where nothing is left to do but to start the command.
+is_waiting() {
+	tracer=$(child "$shell") && launcher=$(child "$tracer") && init=$(child "$launcher") &&
+		grep -q '^Seccomp:.*2$' "/proc/$init/status"
+}
+is_gone() {
+	! is_alive "$init"
+}
+expect "a sandbox that waits for the answer" until_true is_waiting
+kill -KILL "$launcher"
+kill -KILL "$tracer" # which holds it up in its death too
+expect "ends with its launcher" until_true is_gone
+wait "$shell" 2>/dev/null
+expect "and has run nothing" test ! -e runs
+rm "$home/.config/berm/berm.yml"
+
+# What fails while it is begun is done again, and nothing of it is left to the command.
+expect "control: stored for failures" until_true stored
+look() {
+	"$@" "$BERM" run -- sh -c 'grep "^Sig[BI]" /proc/self/status; ls /proc/self/fd; cat .env' 2>"$scratch/said"
+}
+usual=$(look)
+for call in memfd_create ftruncate signalfd4 socketpair clone3; do
+	expect_equal "$call fails: the caller's signals, no descriptor, the same wall" "$usual" \
+		"$(look strace -qq -o "$scratch/trace" -e trace="$call" -e "inject=$call:error=ENOMEM:when=1")"
+	expect "control: $call failed" grep -q INJECTED "$scratch/trace"
+	expect "control: $call: the file is denied" grep -q 'Permission denied' "$scratch/said"
+done
+
 # Plans that need something else than the usual namespaces are never begun.
 cat >"$scratch/all.yml" <<'END'
 version: 1
@@ -95,6 +147,15 @@ for kind in all memory; do
 	expect_equal "$kind: not begun" 0 "$(calls memfd_create --policy="$scratch/$kind.yml")"
 	expect_equal "$kind: made once" 1 "$(calls clone3 --policy="$scratch/$kind.yml")"
 done
+# Not even if the stored file says so, in its head, behind magic, format, length, key and checksum.
+for file in "$plans"/??; do
+	printf '\1' | dd of="$file" bs=1 seek=88 conv=notrunc status=none
+done
+for kind in all memory; do
+	expect_equal "$kind: begun in error, and made anew" 2 "$(calls clone3 --policy="$scratch/$kind.yml")"
+done
+expect_equal "with the network of the host" "$(readlink /proc/self/ns/net)" \
+	"$("$BERM" run --policy="$scratch/all.yml" -- readlink /proc/self/ns/net)"
 
 # A plan that the common memory is too small for.
 {

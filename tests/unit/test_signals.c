@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -62,6 +63,35 @@ static int give_back(void *data)
 TEST gives_back_what_the_caller_had(void)
 {
 	ASSERT_EQ(0, scratch_child(give_back, NULL));
+	PASS();
+}
+
+/* A second attempt takes what it finds for the caller's. */
+static int refuse(void *data)
+{
+	struct rlimit none = { 0 };
+	struct signal_state saved;
+	struct error err;
+	sigset_t caller, now;
+	(void)data;
+	set_action(SIGCHLD, SIG_IGN);
+	set_action(SIGPIPE, SIG_DFL);
+	sigemptyset(&caller);
+	sigaddset(&caller, SIGUSR2);
+	sigprocmask(SIG_SETMASK, &caller, NULL);
+	EXPECT(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	EXPECT(signals_take(&saved, &err) < 0 && strstr(err.message, "cannot watch signals"));
+	EXPECT(has_action(SIGCHLD, SIG_IGN));
+	EXPECT(has_action(SIGPIPE, SIG_DFL));
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	for (int number = 1; number < NSIG; number++)
+		EXPECT(sigismember(&now, number) == sigismember(&caller, number));
+	return 0;
+}
+
+TEST changes_nothing_if_they_cannot_be_watched(void)
+{
+	ASSERT_EQ(0, scratch_child(refuse, NULL));
 	PASS();
 }
 
@@ -158,6 +188,7 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(gives_back_what_the_caller_had);
+	RUN_TEST(changes_nothing_if_they_cannot_be_watched);
 	RUN_TEST(queues_instead_of_dying);
 	RUN_TEST(tells_keys_from_alarms);
 	RUN_TEST(watches_children_and_the_group);
