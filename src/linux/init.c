@@ -4,7 +4,9 @@
  *
  * Stages, and what must not have happened before each:
  *   tie      life tied to the launcher                            - first, so that nothing is ever left behind
- *   settle   uid map, loopback, sysctls of the namespaces          - needs the fresh namespaces
+ *   settle   uid map, network namespace, loopback                 - needs the fresh namespaces
+ *   plan     if it was not known yet (early.h), and what it says
+ *            of the namespaces' sysctls                           - /proc of the host is still there
  *   egress   sockets that the proxy outside listens on, if any    - needs the loopback, and /proc of the host
  *   view     mounts, what the scan found, masks, chroot           - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
  *   confine  rlimits, unreadable memory, no_new_privs, Landlock,

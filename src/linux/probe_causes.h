@@ -10,7 +10,7 @@
 /* The steps, in the order of a launch; `stage` of struct error. What follows STAGE_FILTER is not part of every launch. */
 enum stage {
 	STAGE_NONE,
-	STAGE_NAMESPACES, /* clone3 with every namespace */
+	STAGE_NAMESPACES, /* clone3 with all namespaces but that of the network, which is made after the map */
 	STAGE_MAP, /* setgroups, uid_map, gid_map */
 	STAGE_LOOPBACK,
 	STAGE_LOCK, /* mount_setattr over the host's tree */

@@ -83,7 +83,7 @@ static void try_chain(const struct namespaces_options *options, uid_t uid, gid_t
 	struct error err = { 0 };
 	note_worked(trial, STAGE_NAMESPACES, STAGE_NAMESPACES);
 	if (namespaces_settle(options, uid, gid, &err) < 0) {
-		if (err.stage == STAGE_LOOPBACK)
+		if (err.stage != STAGE_MAP)
 			note_worked(trial, STAGE_MAP, STAGE_MAP);
 		note(trial, &err);
 		return;

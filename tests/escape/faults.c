@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every system call of a launch made to fail, one after the other, in the launcher, in init and in the command's process before its
  * execve. What must hold each time: either nothing ran and berm says so (125), or the command ran behind the whole wall. Of a call that
- * is made often, a few stand for all, SAMPLES where CI is set; each gets one error, in turn. BERM_LONG=1: every call, all errors. */
+ * is made often, a few stand for all, SAMPLES where CI is set; each gets one error, in turn. BERM_LONG=1: every call, all errors.
+ *
+ * BERM_STORED=1 (stored.sh): the plan is a stored one, for which a sandbox is begun before it is read. Then every call with which that is
+ * done, in the launcher and in init, until the plan is handed over, and what the launcher sends; of one kind the first FEW_SAMPLES. */
 #include "harness.h"
 
 #include <errno.h>
@@ -20,6 +23,7 @@
 
 const char *berm_path, *attack_path;
 bool is_self_test;
+static bool is_stored;
 
 static const int errors[] = { EPERM, ENOSYS, ENOMEM, EINTR };
 enum { ERROR_COUNT = sizeof errors / sizeof *errors, RUN_MS = 5000 * PATIENCE, SAMPLES = 4, FEW_SAMPLES = 2 };
@@ -62,7 +66,9 @@ static void prepare(struct bench *bench, struct world_created *created)
 	memcpy(bench->argv, argv, sizeof argv);
 	bench->environment[0] = "PATH=/usr/bin:/bin";
 	bench->environment[1] = path_of("HOME=%s", world->home);
-	bench->environment[2] = path_of("XDG_STATE_HOME=%s", world->state);
+	/* Plans are stored only where no variable has moved them. */
+	bench->environment[2] = path_of(is_stored ? "XDG_STATE_HOME=%s/.local/state" : "XDG_STATE_HOME=%s",
+					is_stored ? world->home : world->state);
 	bench->environment[3] = path_of("XDG_CONFIG_HOME=%s", world->config);
 }
 
@@ -179,6 +185,40 @@ static bool check_control(struct bench *bench, struct trace *trace)
 	return true;
 }
 
+/* Among the calls of one process: the first with this number, or -1. */
+static int first_call(const struct trace *trace, int process, long number)
+{
+	for (size_t i = 0; i < trace->count; i++)
+		if (trace->calls[i].process == process && trace->calls[i].number == number)
+			return trace->calls[i].index;
+	return -1;
+}
+
+/* What follows the message with the plan in init: memory that is mapped anew, and its descriptor closed. */
+enum { TAKING_CALLS = 2 };
+
+static bool is_beginning(const struct trace *trace, const struct traced_call *call)
+{
+	if (call->process == 0)
+		return call->number == SYS_sendmsg || (call->index >= first_call(trace, 0, SYS_memfd_create) &&
+						       call->index < first_call(trace, 0, SYS_sendmsg));
+	return call->process == 1 && call->index <= first_call(trace, 1, SYS_recvfrom) + TAKING_CALLS;
+}
+
+/* A plan is stored once nothing that it was made from has just changed. */
+static bool is_begun(struct bench *bench, struct trace *trace)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		if (!check_control(bench, trace))
+			return false;
+		if (first_call(trace, 0, SYS_memfd_create) >= 0 && first_call(trace, 1, SYS_recvfrom) >= 0)
+			return true;
+		usleep(50000);
+	}
+	printf("FAILED control: no plan is stored\n");
+	return false;
+}
+
 /* How often this call was made by this process before, and in all. */
 static void count_same(const struct trace *trace, size_t at, int *before, int *total)
 {
@@ -198,12 +238,21 @@ static bool is_chosen(const struct trace *trace, size_t at)
 	return total <= samples || before * samples / total != (before - 1) * samples / total || before == 0;
 }
 
+static bool is_chosen_beginning(const struct trace *trace, size_t at)
+{
+	const struct traced_call *call = &trace->calls[at], *other;
+	int before = 0;
+	for (other = trace->calls; other < call; other++)
+		before += other->process == call->process && other->number == call->number && is_beginning(trace, other);
+	return is_beginning(trace, call) && (before < FEW_SAMPLES || call->number == SYS_sendmsg || getenv("BERM_LONG"));
+}
+
 static void try_all(struct bench *bench, const struct trace *trace, int startup, struct tally *tally)
 {
 	bool is_long = getenv("BERM_LONG") != NULL;
 	int turn = 0;
 	for (size_t i = 0; i < trace->count; i++) {
-		if (!is_long && !is_chosen(trace, i))
+		if (is_stored ? !is_chosen_beginning(trace, i) : !is_long && !is_chosen(trace, i))
 			continue;
 		for (int k = 0; k < ERROR_COUNT; k++)
 			if (is_long || k == turn % ERROR_COUNT)
@@ -220,6 +269,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	struct trace trace = { .calls = calloc(TRACE_CALLS_MAX, sizeof *trace.calls) };
 	time_t start = time(NULL);
+	is_stored = getenv("BERM_STORED") != NULL;
 	berm_path = required("BERM");
 	attack_path = required("BERM_ATTACK");
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) || !trace.calls)
@@ -228,7 +278,7 @@ int main(void)
 	prepare(&bench, &created);
 	run(&bench, &(struct fault){ .process = -1 }, &trace); /* makes the state directories */
 	int startup = startup_calls(&bench, &trace);
-	bool is_sound = check_control(&bench, &trace);
+	bool is_sound = is_stored ? is_begun(&bench, &trace) : check_control(&bench, &trace);
 	char *before = tree_listing(path_of("%s/.git", bench.world.project)), *mounts = mounts_now(&bench.world);
 	if (is_sound)
 		try_all(&bench, &trace, startup, &tally);
