@@ -102,9 +102,12 @@ static void repeated_string(struct codec *codec, const char **value, const char 
 {
 	bool is_same = codec->is_writing && *value && *before && strcmp(*value, *before) == 0;
 	boolean(codec, &is_same);
-	if (!is_same)
+	if (!is_same) {
 		required_string(codec, value);
-	else if (*before)
+		/* Nobody writes the same one in full: one plan has one form. */
+		if (!codec->is_writing && *before && strcmp(*value, *before) == 0)
+			codec->has_failed = true;
+	} else if (*before)
 		*value = *before;
 	else {
 		codec->has_failed = true;
