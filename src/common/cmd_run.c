@@ -91,7 +91,7 @@ static int print_plan(const struct session *session, const struct guarantee_stat
 	return 0;
 }
 
-/* What is to be done takes the user's time only where nobody is asked anything first. */
+/* Not where somebody looks at the plan first, and perhaps asks the user: a sandbox would wait for the answer. */
 static void begin(struct session *session, struct run_request *request)
 {
 	if (session->loaded.file.can_begin && !session->opened)

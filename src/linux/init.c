@@ -22,9 +22,9 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "linux/alone.h"
 #include "linux/channel.h"
 #include "linux/credentials.h"
@@ -180,13 +180,6 @@ static void await_go(const struct launch *launch)
 		_exit(EXIT_REFUSED);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /* Was there a SIGCHLD? Signals of one kind merge: the count says nothing, the wait afterwards says all. */
 static bool take_signals(struct post *post)
 {
@@ -197,7 +190,7 @@ static bool take_signals(struct post *post)
 			has_children = true;
 		/* A sender in here has a number in here; alone, Landlock keeps signals from inside away from init. */
 		else if ((info.ssi_pid == 0 || post->launch->is_alone) && info.ssi_signo < NSIG)
-			post->group_at[info.ssi_signo] = now_ms();
+			post->group_at[info.ssi_signo] = clock_ms();
 	}
 	return has_children;
 }
@@ -312,7 +305,7 @@ static bool was_for_group(struct post *post, int number)
 {
 	int64_t at = post->group_at[number];
 	post->group_at[number] = 0;
-	return at && now_ms() - at < GROUP_MS;
+	return at && clock_ms() - at < GROUP_MS;
 }
 
 static void deliver(struct post *post, int number)
@@ -354,12 +347,12 @@ static void forward(struct post *post)
 static int64_t last_moment(const struct plan *plan)
 {
 	const struct setting *limit = &plan->limits[LIMIT_TIME];
-	return limit->is_set ? now_ms() + (int64_t)limit->value + OVERTIME_MS : 0;
+	return limit->is_set ? clock_ms() + (int64_t)limit->value + OVERTIME_MS : 0;
 }
 
 static int time_left(const struct post *post)
 {
-	int64_t left = post->end_at - now_ms();
+	int64_t left = post->end_at - clock_ms();
 	if (!post->end_at)
 		return -1;
 	if (left <= 0)

@@ -10,9 +10,9 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/text.h"
 #include "linux/channel.h"
 #include "linux/sweep.h"
@@ -38,13 +38,6 @@ struct run {
 	int channel;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /* Before the command has started the message waits in the channel; init takes it as the first thing afterwards. */
 static void signal_command(struct run *run, int number)
 {
@@ -58,7 +51,7 @@ static void kill_all(struct run *run)
 {
 	run->kill_at = 0;
 	if (run->supervision->is_alone && !run->is_killed && run->channel >= 0 && shutdown(run->channel, SHUT_WR) == 0)
-		run->kill_at = now_ms() + GRACE_MS;
+		run->kill_at = clock_ms() + GRACE_MS;
 	else
 		kill(run->supervision->pid, SIGKILL);
 	run->is_killed = true;
@@ -133,7 +126,7 @@ static void stop_self(struct run *run)
 static void hang_up(struct run *run)
 {
 	if (!run->supervision->is_hangup_ignored && !run->kill_at)
-		run->kill_at = now_ms() + GRACE_MS;
+		run->kill_at = clock_ms() + GRACE_MS;
 }
 
 static void take_signal(struct run *run, const struct signalfd_siginfo *info)
@@ -224,7 +217,7 @@ static void take_message(struct run *run)
 		not_executed(run, message.value);
 		return;
 	case MESSAGE_STOPPED:
-		run->stop_at = now_ms() + STOP_DELAY_MS;
+		run->stop_at = clock_ms() + STOP_DELAY_MS;
 		run->stop_signal = message.value;
 		return;
 	case MESSAGE_CONTINUED:
@@ -253,7 +246,7 @@ static void take_message(struct run *run)
 
 static void take_time(struct run *run)
 {
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 	if (run->stop_at && now >= run->stop_at)
 		stop_self(run);
 	if (run->time_limit && now >= run->time_limit) {
@@ -270,7 +263,7 @@ static void take_time(struct run *run)
 static int next_timeout(const struct run *run)
 {
 	const int64_t times[] = { run->time_limit, run->kill_at, run->stop_at, run->supervision->watch->next };
-	int64_t next = -1, now = now_ms();
+	int64_t next = -1, now = clock_ms();
 	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
 		int64_t left = times[i] - now;
 		if (!times[i])
@@ -413,7 +406,7 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 	int status = 0;
 
 	if (time->is_set)
-		run.time_limit = now_ms() + (int64_t)time->value;
+		run.time_limit = clock_ms() + (int64_t)time->value;
 	while (!turn(&run))
 		;
 	/* Init's death is the death of all: the kernel reaps the whole pid namespace before its pidfd becomes readable. (Alone: init

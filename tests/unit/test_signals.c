@@ -33,6 +33,18 @@ static int next(int fd, int *code)
 	return (int)info.ssi_signo;
 }
 
+/* What both cases set before, with this mask. */
+static bool are_as_before(const sigset_t *caller)
+{
+	sigset_t now;
+	if (!has_action(SIGCHLD, SIG_IGN) || !has_action(SIGPIPE, SIG_DFL) || sigprocmask(SIG_SETMASK, NULL, &now) < 0)
+		return false;
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&now, number) != sigismember(caller, number))
+			return false;
+	return true;
+}
+
 static int give_back(void *data)
 {
 	struct signal_state saved;
@@ -52,11 +64,7 @@ static int give_back(void *data)
 	EXPECT(sigismember(&now, SIGTERM) && sigismember(&now, SIGINT) && sigismember(&now, SIGRTMAX));
 	EXPECT(!sigismember(&now, SIGSEGV) && !sigismember(&now, SIGTTOU) && !sigismember(&now, SIGCHLD));
 	signals_give_back(&saved);
-	EXPECT(has_action(SIGCHLD, SIG_IGN));
-	EXPECT(has_action(SIGPIPE, SIG_DFL));
-	sigprocmask(SIG_SETMASK, NULL, &now);
-	for (int number = 1; number < NSIG; number++)
-		EXPECT(sigismember(&now, number) == sigismember(&caller, number));
+	EXPECT(are_as_before(&caller));
 	return 0;
 }
 
@@ -72,7 +80,7 @@ static int refuse(void *data)
 	struct rlimit none = { 0 };
 	struct signal_state saved;
 	struct error err;
-	sigset_t caller, now;
+	sigset_t caller;
 	(void)data;
 	set_action(SIGCHLD, SIG_IGN);
 	set_action(SIGPIPE, SIG_DFL);
@@ -81,11 +89,7 @@ static int refuse(void *data)
 	sigprocmask(SIG_SETMASK, &caller, NULL);
 	EXPECT(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	EXPECT(signals_take(&saved, &err) < 0 && strstr(err.message, "cannot watch signals"));
-	EXPECT(has_action(SIGCHLD, SIG_IGN));
-	EXPECT(has_action(SIGPIPE, SIG_DFL));
-	sigprocmask(SIG_SETMASK, NULL, &now);
-	for (int number = 1; number < NSIG; number++)
-		EXPECT(sigismember(&now, number) == sigismember(&caller, number));
+	EXPECT(are_as_before(&caller));
 	return 0;
 }
 
