@@ -36,13 +36,13 @@ static const struct unit duration_units[] = {
 
 static void text_reserve(struct text *text, size_t extra)
 {
-	size_t capacity = text->capacity > 0 ? text->capacity : 128;
+	size_t capacity = text->capacity > 0 ? text->capacity : 256;
 	char *data;
 
-	if (extra > SIZE_MAX / 4 || text->length > SIZE_MAX / 4)
+	if (extra > SIZE_MAX / 16 || text->length > SIZE_MAX / 16)
 		arena_out_of_memory();
 	while (capacity - text->length <= extra)
-		capacity *= 2;
+		capacity *= 4; /* each new size costs an allocator new pages, which most texts do not live long enough for */
 	if (capacity == text->capacity)
 		return;
 	data = realloc(text->data, capacity);
