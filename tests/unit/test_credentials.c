@@ -34,7 +34,8 @@ static int drop(void *data)
 	/* Dropping the bounding set needs CAP_SETPCAP, as in the new user namespace; a plain user has it nowhere. */
 	if (geteuid() != 0)
 		return 77;
-	EXPECT(!is_zero("CapEff:"));
+	EXPECT(!is_zero("CapEff:") && !is_zero("CapBnd:"));
+	EXPECT(credentials_bound(&err) == 0 && is_zero("CapBnd:") && !is_zero("CapEff:") && !is_zero("CapPrm:"));
 	EXPECT(credentials_drop(&err) == 0);
 	EXPECT(is_zero("CapInh:") && is_zero("CapPrm:") && is_zero("CapEff:") && is_zero("CapBnd:") && is_zero("CapAmb:"));
 	EXPECT(prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) < 0); /* locked */
@@ -46,9 +47,20 @@ static int drop(void *data)
 	return 0;
 }
 
-TEST drops_every_capability(void)
+static int drop_at_once(void *data)
 {
-	int status = scratch_child(drop, NULL);
+	struct error err;
+	(void)data;
+	if (geteuid() != 0)
+		return 77;
+	EXPECT(credentials_drop(&err) == 0);
+	EXPECT(is_zero("CapPrm:") && is_zero("CapEff:") && is_zero("CapBnd:"));
+	return 0;
+}
+
+TEST drops_every_capability(int (*run)(void *data))
+{
+	int status = scratch_child(run, NULL);
 	if (status == 77)
 		SKIPm("needs capabilities to drop; done inside by the escape suite");
 	ASSERT_EQ(0, status);
@@ -119,7 +131,8 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(drops_every_capability);
+	RUN_TEST1(drops_every_capability, drop);
+	RUN_TEST1(drops_every_capability, drop_at_once);
 	RUN_TEST(freezes_and_hides);
 	RUN_TEST(follows_its_parent);
 	GREATEST_MAIN_END();
