@@ -31,7 +31,7 @@ struct run_request {
 	size_t pass_fd_count;
 	const void *prepared; /* of backend_prepare, perhaps of an earlier launch; NULL: made anew */
 	size_t prepared_size;
-	/* What is still to be done to the plan (plan_scan at least), once the backend has time for it: while the sandbox is being made, if
+	/* What is still to be done to the plan (the scan at least; the backend adds the documents), once the backend has time for it: while the sandbox is being made, if
 	 * it can be, and always before anything runs. -1 with err: nothing may run. NULL: the plan is complete. */
 	int (*complete)(void *self, struct plan *plan, struct error *err);
 	/* Asked afterwards, and always before anything runs: may this plan be run? -1 with err: it may not. NULL: it may. */
@@ -89,9 +89,9 @@ void backend_explain(struct error *err);
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err);
 /* May a sandbox for this plan be begun before the plan is read? */
 bool backend_can_begin(const struct plan *plan);
-/* Begins one. What is allocated in the arena from here on has to be no more than the plan. `fd` stays the caller's: the sandbox is not to have
- * it. NULL: it cannot be, and backend_run does it all. */
-struct begun *backend_begin(struct arena *arena, int fd);
+/* Begins one. What is allocated in the arena from here on has to be no more than the plan. NULL: it cannot be, and backend_run does it
+ * all. */
+struct begun *backend_begin(struct arena *arena);
 /* Nothing will come of it. NULL, or one that backend_run has had, is nothing to do. */
 void backend_abandon(struct begun *begun);
 /* Enforces the plan, runs, waits. -1 with err if nothing ran. */

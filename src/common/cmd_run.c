@@ -94,8 +94,8 @@ static int print_plan(const struct session *session, const struct guarantee_stat
 /* Not where somebody looks at the plan first, and perhaps asks the user: a sandbox would wait for the answer. */
 static void begin(struct session *session, struct run_request *request)
 {
-	if (session->loaded.file.can_begin && !session->opened)
-		request->begun = backend_begin(&session->arena, session->loaded.file.fd);
+	if (!session->opened && session_guess(session))
+		request->begun = backend_begin(&session->arena);
 }
 
 static void abandon(struct run_request *request)
@@ -107,15 +107,13 @@ static void abandon(struct run_request *request)
 /* The stored plan if there is one, else a new one. */
 static int open_plan(struct session *session, struct run_request *request, struct error *err)
 {
-	if (session_find(session)) {
-		begin(session, request);
-		if (session_restore(session)) {
-			request->prepared = session->loaded.blob;
-			request->prepared_size = session->loaded.blob_size;
-			return 0;
-		}
-		abandon(request);
+	begin(session, request);
+	if (session_find(session) && session_restore(session)) {
+		request->prepared = session->loaded.blob;
+		request->prepared_size = session->loaded.blob_size;
+		return 0;
 	}
+	abandon(request);
 	if (session_open(session, err) < 0)
 		return -1;
 	if (backend_prepare(&session->plan, &request->prepared, &request->prepared_size, err) < 0)
@@ -160,10 +158,11 @@ static int scan(struct attempt *attempt, struct plan *plan, struct error *err)
 	return status;
 }
 
-/* While the command starts: the index of what was found. */
-static void keep_index(void *self)
+/* While the command starts: what makes the next launch faster. */
+static void remember(void *self)
 {
 	struct session *session = ((struct attempt *)self)->session;
+	session_learn(session);
 	walk_store_write(&session->loaded.walks, &session->arena, session->plan.context.state_directory);
 }
 
@@ -189,7 +188,7 @@ static int scan_and_run(struct plan *plan, struct run_request *request, struct r
 		if (backend_run(plan, request, result, err) == 0)
 			return 0;
 		request->begun = NULL; /* ended */
-		keep_index(request->self); /* nothing has run, but the search was done */
+		remember(request->self); /* nothing has run, but the search was done */
 		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
 			return -1;
 	}
@@ -307,7 +306,7 @@ int run_command(struct session *session, char *const *command)
 		.pass_fd_count = session->options.pass_fd_count,
 		.complete = complete,
 		.confirm = confirm,
-		.meanwhile = keep_index,
+		.meanwhile = remember,
 		.self = &attempt,
 	};
 

@@ -203,7 +203,7 @@ struct plan {
 		struct plan_document *items;
 		size_t count;
 	} added;
-	struct plan_documents documents; /* filled by plan_scan */
+	struct plan_documents documents; /* filled by plan_add_documents */
 
 	struct plan_notes {
 		struct plan_note *items;
@@ -215,10 +215,12 @@ struct plan {
  * a second step, because `check` does not need it. */
 int plan_resolve(struct arena *arena, const struct policy *policy, const struct context *context, struct plan *plan,
 		 struct diagnostics *diagnostics);
-/* scan.c: fills masked, locked, pinned and the hard-link notes. */
+/* scan.c: fills masked, locked, pinned, documents and the hard-link notes. */
 int plan_scan(struct plan *plan, struct error *err);
-/* The same with a memory of earlier scans of this very plan (walk_memory.h), which is used and filled; NULL: none. */
+/* The same without the documents, with a memory of earlier scans of this very plan (walk_memory.h), which is used and filled; NULL: none. */
 int plan_scan_again(struct plan *plan, struct walk_memory *memory, struct error *err);
+/* plan_documents.c, after the scan. */
+void plan_add_documents(struct plan *plan);
 /* plan_documents.c: is the configuration of a repository among what is locked? After the scan. */
 bool plan_locks_git_config(const struct plan *plan);
 

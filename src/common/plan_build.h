@@ -101,11 +101,10 @@ void environment_add_java(struct plan *plan);
 bool environment_is_for_java(const struct plan_variable *variable);
 /* git_user.c: fills plan->git_user. */
 void build_git_user(struct builder *builder);
-/* plan_documents.c: after the scan. The names of the documents in plan->state.documents. */
+/* plan_documents.c: the names of the documents in plan->state.documents. */
 #define DOCUMENT_GIT_EXCLUDES "git-excludes"
 #define DOCUMENT_GIT_CONFIG "gitconfig"
 #define DOCUMENT_SUMMARY "summary"
-void plan_add_documents(struct plan *plan);
 /* plan_summary.c */
 void build_summary(struct builder *builder);
 /* plan_state.c */

@@ -156,7 +156,7 @@ void plan_store_key(struct arena *arena, char *const *words, enum tier tier, str
 }
 
 /* No symlink is followed below the home: one that leads into a project would let a command have written what is read here. */
-static int open_plans(const char *home)
+int plan_store_directory(const char *home)
 {
 	static const char *const names[] = { ".local", "state" };
 	struct error ignored;
@@ -201,15 +201,16 @@ bool plan_store_open(const struct plan_key *key, struct plan_loaded *loaded)
 	autoclose int plans = -1;
 	autoclose int fd = -1;
 
-	*loaded = (struct plan_loaded){ .reason = "plans are not stored here", .file.fd = -1 };
+	*loaded = (struct plan_loaded){ .reason = "plans are not stored here", .file = { .fd = -1, .directory = -1 } };
 	if (!key->home)
 		return false;
-	plans = open_plans(key->home);
+	plans = plan_store_directory(key->home);
 	if (plans >= 0)
 		fd = openat(plans, key->slot, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (!read_head(key, fd, &loaded->file, &loaded->reason))
 		return false;
 	loaded->file.fd = steal_fd(&fd);
+	loaded->file.directory = steal_fd(&plans);
 	return true;
 }
 
@@ -235,13 +236,12 @@ bool plan_store_load(struct arena *arena, const struct plan_key *key, struct pla
 {
 	struct plan_stored stored;
 	const char *bytes;
-	autoclose int plans = -1;
+	autoclose int plans = steal_fd(&loaded->file.directory);
 
 	loaded->reason = "the stored file is damaged";
 	bytes = read_body(arena, &loaded->file);
 	if (!bytes || !plan_decode(arena, bytes, loaded->file.length, plan, &stored))
 		return false;
-	plans = open_plans(key->home);
 	walk_store_open(&loaded->walks, plans, key->slot, &loaded->file.info);
 	loaded->reason = NULL;
 	loaded->facts = stored.facts.items;
@@ -272,7 +272,7 @@ static void collect_own(const struct plan *plan, struct plan_stored *stored)
 	}
 }
 
-/* Canonical both: no symlink between the home and the state, which is what open_plans asks. */
+/* Canonical both: no symlink between the home and the state, which is what plan_store_directory asks. */
 static bool is_at_usual_place(const struct plan *plan)
 {
 	return strcmp(plan->context.state_directory, path_join(plan->arena, plan->context.home, ".local/state/berm")) == 0;

@@ -36,6 +36,7 @@ struct plan_loaded {
 	const char *reason; /* why it was not loaded: one clause */
 	struct plan_file {
 		int fd; /* -1: plan_store_load has read it */
+		int directory; /* of all stored plans; plan_store_load closes it */
 		struct stat info;
 		uint32_t length; /* of what follows its head */
 		uint64_t checksum; /* of that */
@@ -56,6 +57,8 @@ struct plan_prepared {
 	size_t blob_size;
 	bool can_begin;
 };
+/* The directory of the stored plans below this home, or -1. */
+int plan_store_directory(const char *home);
 /* Best effort: a plan that cannot be stored is made anew next time. Safe when several do it at once. `walks` is opened for it. */
 void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
 		     const struct plan_prepared *prepared, struct walk_store *walks);

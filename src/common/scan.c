@@ -160,7 +160,10 @@ static int finish(struct scan *scan, struct error *err)
 
 int plan_scan(struct plan *plan, struct error *err)
 {
-	return plan_scan_again(plan, NULL, err);
+	if (plan_scan_again(plan, NULL, err) < 0)
+		return -1;
+	plan_add_documents(plan);
+	return 0;
 }
 
 int plan_scan_again(struct plan *plan, struct walk_memory *memory, struct error *err)
@@ -178,8 +181,6 @@ int plan_scan_again(struct plan *plan, struct walk_memory *memory, struct error 
 		result = scan_hide_root_only(&scan, err);
 	if (result == 0)
 		result = finish(&scan, err);
-	if (result == 0)
-		plan_add_documents(plan);
 	pthread_mutex_destroy(&scan.lock);
 	return result;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/backend.h"
 #include "common/policy_file.h"
@@ -215,6 +216,30 @@ char *const *session_narrow_words(struct arena *arena, const char *piece)
 	return words.items;
 }
 
+bool session_guess(struct session *session)
+{
+	if (!session->words || session->is_outdated || session->tier != TIER_FULL)
+		return false;
+	plan_guess_read(session->words, &session->guess);
+	return session->guess.can_begin;
+}
+
+/* A new plan is as likely to be there the next time as the one before was. */
+void session_learn(struct session *session)
+{
+	const struct plan_guess *guess = &session->guess;
+	bool can_begin =
+		session->is_restored ? session->loaded.file.can_begin : guess->can_begin && backend_can_begin(&session->plan);
+	int plans;
+	if (!guess->name[0] || guess->can_begin == can_begin || !session->key.home)
+		return;
+	plans = plan_store_directory(session->key.home);
+	if (plans < 0)
+		return;
+	plan_guess_write(guess, plans, can_begin);
+	close(plans);
+}
+
 bool session_find(struct session *session)
 {
 	if (!session->words)
@@ -295,6 +320,7 @@ void session_restart(struct session *session, enum tier tier)
 	*session = (struct session){ .arena = session->arena,
 				     .options = session->options,
 				     .words = session->words,
+				     .guess = session->guess,
 				     .ignores_trust = session->ignores_trust,
 				     .is_narrowing = session->is_narrowing,
 				     .piece = session->piece,

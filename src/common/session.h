@@ -9,6 +9,7 @@
 #include "common/options.h"
 #include "common/facts.h"
 #include "common/plan.h"
+#include "common/plan_guess.h"
 #include "common/plan_store.h"
 #include "common/policy.h"
 #include "common/sha256.h"
@@ -31,6 +32,7 @@ struct session {
 	} project_file;
 	/* The stored plan. `words` is set by who wants to use it: the options as they were written. */
 	char *const *words;
+	struct plan_guess guess;
 	struct plan_key key;
 	struct plan_loaded loaded;
 	bool is_restored; /* the plan is the stored one */
@@ -50,6 +52,10 @@ struct session {
 char *const *session_words(struct arena *arena, char **argv, int rest, const char *omitted);
 /* The same for a caller who may only narrow: all that its plan depends on besides what every key holds. */
 char *const *session_narrow_words(struct arena *arena, const char *piece);
+/* Is it likely that a stored plan will be found, for which a sandbox may be begun? */
+bool session_guess(struct session *session);
+/* The next guess will be what this launch has shown. */
+void session_learn(struct session *session);
 /* Opens the file of the stored plan. False (with loaded.reason) if there is none. */
 bool session_find(struct session *session);
 /* From the file that session_find has opened: context and plan, no policy. False if it is damaged. Nothing may rest on it, no refusal

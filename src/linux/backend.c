@@ -12,17 +12,18 @@
  * Where the policy names destinations there is a fourth, the proxy (egress.h), forked before init and outside like the launcher.
  *
  * Order: state → filter → command → signals → [proxy] → channel → namespaces → (init.c: tie, settle, view, confine, filter, start)
- *        ∥ the plan is completed: what is to be hidden, does it still hold → supervise → terminal restored.
+ *        ∥ the plan is completed: what is to be hidden, the run's own files, does it still hold → supervise → terminal restored.
  *
  * Completing the plan takes about as long as building the view, so both are done at the same time, on two processors if there are two. Init
  * waits for what was found before it puts masks in place, and for the launcher's word before it starts the command; a plan that turns out
  * not to hold, or to be refused, ends init.
  *
- * Where the plan is stored and of the usual kind, init is forked even before it is read (early.h): signals → channel → namespaces, and then
- * the rest of the above. */
+ * Where a stored plan of the usual kind is expected, init is forked even before that is looked for (early.h): signals → channel → namespaces, and
+ * then the rest of the above. */
 #include "common/backend.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,6 +35,7 @@
 #include "linux/channel.h"
 #include "linux/early.h"
 #include "linux/findings.h"
+#include "linux/furnish.h"
 #include "linux/landlock.h"
 #include "linux/launch.h"
 #include "linux/metadata.h"
@@ -126,8 +128,11 @@ static int prepare(struct launch *launch, const struct run_request *request, str
 	launch->gid = plan->context.gid;
 	launch->is_alone = plan->context.tier == TIER_LANDLOCK;
 	launch->is_complete = launch->is_alone || !request->complete;
-	if (launch->is_alone && request->complete && request->complete(request->self, launch->plan, err) < 0)
-		return -1;
+	if (launch->is_alone && request->complete) {
+		if (request->complete(request->self, launch->plan, err) < 0)
+			return -1;
+		plan_add_documents(launch->plan);
+	}
 	if (launch->is_complete && request->confirm && request->confirm(request->self, launch->plan, err) < 0)
 		return -1;
 	if (launch->is_alone && alone_judge(plan, err) < 0)
@@ -222,6 +227,7 @@ static struct begun *adopt(struct launch *launch, struct begun *begun)
 	if (!launch->is_complete && early_fits(launch->plan, &launch->limits) && early_hand_over(begun, launch) == 0)
 		return begun;
 	backend_abandon(begun);
+	launch->processors = (struct processors){ 0 };
 	return NULL;
 }
 
@@ -232,19 +238,16 @@ static pid_t fork_init(struct launch *launch, struct begun *begun, int *pidfd, s
 	if (begun) {
 		pid = begun->init;
 		*pidfd = begun->pidfd;
-		close(begun->launch.memory.fd);
 		begun->init = 0;
 		return pid;
 	}
 	if (launch_connect(launch, err) < 0)
 		return -1;
-	if (!launch->is_complete)
-		processors_read(&launch->processors);
 	pid = launch->is_alone ? alone_fork(pidfd, err) : launch_fork(launch, pidfd, result, err);
 	if (pid == 0)
 		init_main(launch);
-	if (pid > 0)
-		processors_send_away(&launch->processors, pid);
+	if (pid > 0 && !launch->is_complete && processors_are_idle())
+		processors_part(&launch->processors, pid);
 	close(launch->ends[1]);
 	if (launch->has_egress)
 		egress_leave_inside(&launch->egress);
@@ -253,23 +256,59 @@ static pid_t fork_init(struct launch *launch, struct begun *begun, int *pidfd, s
 	return pid;
 }
 
+/* An init that is gone is told of by the supervisor; one that is there would wait for ever. */
+static bool is_worse_than_gone(int sent)
+{
+	return sent < 0 && errno != EPIPE && errno != ECONNRESET;
+}
+
+/* What is in the project, for init and for the documents. */
+static int search(struct launch *launch, const struct run_request *request, pid_t init, struct error *err)
+{
+	if (request->complete(request->self, launch->plan, err) < 0)
+		return -1;
+	processors_join(&launch->processors, init); /* before it looks at its processors itself, which a limit may be of */
+	if (is_worse_than_gone(findings_send(launch->ends[0], launch->plan)))
+		return error_errno(err, errno, "cannot tell init what was found in the project");
+	plan_add_documents(launch->plan);
+	return 0;
+}
+
+/* If init has come that far: as a rule it has. Else the supervisor does it, which keeps the time meanwhile. */
+static int furnish_now(const struct launch *launch, bool *owes_own, struct error *err)
+{
+	struct pollfd channel = { .fd = launch->ends[0], .events = POLLIN };
+	struct message message;
+	int own[CHANNEL_DESCRIPTOR_MAX];
+	size_t count = 0;
+
+	*owes_own = true;
+	if (poll(&channel, 1, 0) <= 0 || channel_receive_with(launch->ends[0], &message, own, &count) <= 0)
+		return 0;
+	*owes_own = false;
+	if (message.type == MESSAGE_OWN)
+		return furnish_fill(launch->ends[0], own, count, launch->plan, err);
+	*err = message.error; /* what else init can have to say before that: why it failed */
+	return -1;
+}
+
 /* Once init is there. -1: it may not go on, and has done nothing that stays. */
-static int complete(struct launch *launch, const struct run_request *request, pid_t init, struct run_result *result,
-		    struct error *err)
+static int complete(struct launch *launch, const struct run_request *request, struct supervision *supervision,
+		    struct run_result *result, struct error *err)
 {
 	const struct message go = { .type = MESSAGE_GO };
-	if (launch->limits.has_scope && launch_scope(launch, init, result, err) < 0)
+	if (launch->limits.has_scope && launch_scope(launch, supervision->pid, result, err) < 0)
+		return -1;
+	if (!launch->is_complete && search(launch, request, supervision->pid, err) < 0)
+		return -1;
+	if (!launch->is_alone && furnish_now(launch, &supervision->owes_own, err) < 0)
 		return -1;
 	if (launch->is_complete)
 		return 0;
-	if (request->complete(request->self, launch->plan, err) < 0)
-		return -1;
-	/* An init that is gone is told of by the supervisor; one that is there would wait for ever. */
-	if (findings_send(launch->ends[0], launch->plan) < 0 && errno != EPIPE && errno != ECONNRESET)
-		return error_errno(err, errno, "cannot tell init what was found in the project");
 	if (request->confirm && request->confirm(request->self, launch->plan, err) < 0)
 		return -1;
-	if (channel_send(launch->ends[0], &go) < 0 && errno != EPIPE && errno != ECONNRESET)
+	supervision->owes_go = supervision->owes_own;
+	if (!supervision->owes_go && is_worse_than_gone(channel_send(launch->ends[0], &go)))
 		return error_errno(err, errno, "cannot tell init to go on");
 	return 0;
 }
@@ -300,7 +339,7 @@ static int run_and_supervise(struct launch *launch, struct begun *begun, const s
 		return -1;
 	}
 	channel = launch->ends[0];
-	if (complete(launch, request, supervision.pid, result, err) < 0) {
+	if (complete(launch, request, &supervision, result, err) < 0) {
 		end_unstarted(supervision.pid);
 		watch_end(&launch->watch);
 		cgroup_end(&launch->group, &ignored);

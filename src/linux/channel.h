@@ -22,6 +22,8 @@ enum message_type {
 	MESSAGE_SCOPE, /* launcher → init: systemd was asked for a scope; value says whether init is in it. Go on */
 	MESSAGE_WATCH, /* init → launcher: descriptors for watch_take; value says which */
 	MESSAGE_PLAN, /* launcher → init: the launch is complete but for findings; value says where it lies (early.h) */
+	MESSAGE_OWN, /* init → launcher: the directory of the run's own files, as a descriptor (furnish.h) */
+	MESSAGE_FURNISHED, /* launcher → init: what belongs there is there */
 	MESSAGE_GO, /* launcher → init: the plan may be run */
 	MESSAGE_FINDINGS, /* launcher → init: what the scan found follows, so many bytes (findings.h) */
 };

@@ -33,76 +33,84 @@ bool backend_can_begin(const struct plan *plan)
 	return early_fits(plan, &limits);
 }
 
-static void forget(struct early_memory *memory)
+/* Reserved before the fork, so that nothing of init's lies there. */
+static void *reserve(void)
 {
-	if (!memory->base)
-		return;
-	munmap(memory->base, MEMORY_BYTES);
-	close(memory->fd);
-	memory->base = NULL;
+	void *base = mmap(NULL, MEMORY_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return base == MAP_FAILED ? NULL : base;
 }
 
-static bool make_memory(struct early_memory *memory)
+/* The memory itself, which init gets with the plan. -1: there is none. */
+static int make_memory(void *base)
 {
-	void *base = MAP_FAILED;
-	if (!state_may_write(MEMORY_BYTES))
-		return false;
-	memory->fd = memfd_create("berm", MFD_CLOEXEC);
-	if (memory->fd < 0)
-		return false;
-	if (ftruncate(memory->fd, MEMORY_BYTES) == 0)
-		base = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd, 0);
-	if (base == MAP_FAILED) {
-		close(memory->fd);
-		return false;
-	}
-	memory->base = base;
-	return true;
+	int fd = state_may_write(MEMORY_BYTES) ? memfd_create("berm", MFD_CLOEXEC) : -1;
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, MEMORY_BYTES) == 0)
+		base = mmap(base, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	else
+		base = MAP_FAILED;
+	if (base != MAP_FAILED)
+		return fd;
+	close(fd);
+	return -1;
 }
 
-static bool fork_early(struct begun *begun, int fd, struct error *err)
+static int fork_early(struct begun *begun, struct error *err)
 {
 	struct launch *launch = &begun->launch;
-	processors_read(&launch->processors);
+	if (launch_connect(launch, err) < 0)
+		return -1;
 	begun->init = namespaces_fork(&launch->namespaces, &begun->pidfd, err);
 	if (begun->init == 0) {
-		close(fd);
 		close(begun->signals);
 		init_main(launch);
 	}
-	if (begun->init > 0)
-		processors_send_away(&launch->processors, begun->init);
 	close(launch->ends[1]);
-	if (begun->init < 0)
-		close(launch->ends[0]);
-	return begun->init > 0;
+	if (begun->init > 0)
+		return 0;
+	close(launch->ends[0]);
+	return -1;
 }
 
-struct begun *backend_begin(struct arena *arena, int fd)
+/* What there is before the fork. */
+static void give_up(struct begun *begun)
+{
+	munmap(begun->launch.early, MEMORY_BYTES);
+	if (begun->signals < 0)
+		return;
+	close(begun->signals);
+	signals_give_back(&begun->launch.signals);
+}
+
+/* Only what init needs to make its namespaces comes before the fork: it is what all the rest waits for. */
+struct begun *backend_begin(struct arena *arena)
 {
 	struct begun *begun = arena_alloc(arena, sizeof *begun);
 	struct launch *launch = &begun->launch;
 	struct error ignored = { 0 };
 
-	*begun = (struct begun){ .arena = arena, .signals = -1, .pidfd = -1 };
-	*launch = (struct launch){ .uid = getuid(), .gid = getgid(), .state.lock = -1, .memory.fd = -1 };
+	*begun = (struct begun){ .arena = arena, .signals = -1, .pidfd = -1, .memory = -1 };
+	*launch = (struct launch){ .uid = getuid(), .gid = getgid(), .state.lock = -1, .early = reserve() };
 	launch->watch = (struct watch){ .proc = -1, .shm = -1, .tmp = -1, .home = -1 };
-	if (!make_memory(&launch->memory))
+	if (!launch->early)
 		return NULL;
+	begun->signals = signals_take(&launch->signals, &ignored);
+	if (begun->signals < 0 || fork_early(begun, &ignored) < 0) {
+		give_up(begun);
+		return NULL;
+	}
+	if (processors_are_idle())
+		processors_part(&launch->processors, begun->init);
+	begun->memory = make_memory(launch->early);
+	if (begun->memory < 0) {
+		backend_abandon(begun);
+		munmap(launch->early, MEMORY_BYTES);
+		return NULL;
+	}
 	terminal_save(&begun->terminal);
 	launch->has_own_group = begun->terminal.is_job;
-	begun->signals = signals_take(&launch->signals, &ignored);
-	if (begun->signals < 0) {
-		forget(&launch->memory);
-		return NULL;
-	}
-	if (launch_connect(launch, &ignored) < 0 || !fork_early(begun, fd, &ignored)) {
-		forget(&launch->memory);
-		close(begun->signals);
-		signals_give_back(&launch->signals);
-		return NULL;
-	}
-	arena_borrow(arena, launch->memory.base, MEMORY_BYTES);
+	arena_borrow(arena, launch->early, MEMORY_BYTES);
 	return begun;
 }
 
@@ -117,7 +125,8 @@ void backend_abandon(struct begun *begun)
 	begun->init = 0;
 	arena_give_back(begun->arena);
 	close(begun->launch.ends[0]);
-	close(begun->launch.memory.fd);
+	if (begun->memory >= 0)
+		close(begun->memory);
 	close(begun->pidfd);
 	close(begun->signals);
 	signals_give_back(&begun->launch.signals);
@@ -127,29 +136,34 @@ int early_hand_over(struct begun *begun, const struct launch *launch)
 {
 	struct message message = { .type = MESSAGE_PLAN };
 	struct handed *handed = arena_alloc(begun->arena, sizeof *handed);
-	const char *base = begun->launch.memory.base;
+	const char *base = begun->launch.early;
 
 	handed->launch = *launch;
 	handed->plan = *launch->plan;
 	if (!arena_give_back(begun->arena))
 		return -1;
 	message.value = (int)((const char *)handed - base);
-	return channel_send(begun->launch.ends[0], &message);
+	if (channel_send_with(begun->launch.ends[0], &message, &begun->memory, 1) < 0)
+		return -1;
+	close(begun->memory);
+	begun->memory = -1;
+	return 0;
 }
 
 void early_await(struct launch *launch, struct plan *plan, struct arena *arena)
 {
-	struct early_memory memory = launch->memory;
 	struct message message;
 	const struct handed *handed;
 	const char *base;
+	int memory[CHANNEL_DESCRIPTOR_MAX];
+	size_t count;
 
-	if (channel_receive(launch->ends[1], &message) <= 0 || message.type != MESSAGE_PLAN)
+	if (channel_receive_with(launch->ends[1], &message, memory, &count) <= 0 || message.type != MESSAGE_PLAN || count != 1)
 		_exit(EXIT_REFUSED);
-	base = mmap(memory.base, MEMORY_BYTES, PROT_READ, MAP_PRIVATE | MAP_FIXED, memory.fd, 0);
+	base = mmap(launch->early, MEMORY_BYTES, PROT_READ, MAP_PRIVATE | MAP_FIXED, memory[0], 0);
 	if (base == MAP_FAILED)
 		_exit(EXIT_REFUSED);
-	close(memory.fd);
+	close(memory[0]);
 	handed = (const struct handed *)(base + message.value);
 	*launch = handed->launch;
 	*plan = handed->plan;

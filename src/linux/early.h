@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An init that is born before its plan is known. Most of the time that a sandbox takes to make goes into namespaces, which are the same for
- * all usual plans: so they are made while the launcher still reads the stored plan.
+ * all usual plans: so they are made while the launcher still looks for the stored plan and reads it.
  *
- * What the launcher makes of the plan lies in memory that both have at the same address: the arena borrows it before init is forked. What is
+ * What the launcher makes of the plan lies in memory that both have at the same address: the place is reserved before init is forked. What is
  * older is init's as a copy, as after every fork. When all is there the launcher says so once; init then sees that memory as it is, private
  * and read-only, and the launcher writes no more to it. */
 #ifndef BERM_LINUX_EARLY_H
@@ -16,6 +16,7 @@ struct begun {
 	struct launch launch; /* as far as it goes without a plan */
 	struct terminal terminal;
 	int signals, pidfd;
+	int memory; /* -1: it is in init's hands */
 	pid_t init; /* 0: it was used, or ended */
 	struct arena *arena;
 };

@@ -41,11 +41,6 @@ void findings_encode(const struct plan *plan, struct text *out)
 	put_matches(out, &plan->masked);
 	put_matches(out, &plan->locked);
 	put_matches(out, &plan->pinned);
-	put_count(out, plan->documents.count);
-	for (size_t i = 0; i < plan->documents.count; i++) {
-		put_string(out, plan->documents.items[i].path);
-		put_string(out, plan->documents.items[i].text);
-	}
 }
 
 static const char *take(struct reader *reader, size_t size)
@@ -99,32 +94,17 @@ static struct plan_matches take_matches(struct reader *reader, struct arena *are
 	return matches;
 }
 
-static struct plan_documents take_documents(struct reader *reader, struct arena *arena)
-{
-	struct plan_documents documents = { .count = take_count(reader, 2) };
-	documents.items = arena_alloc(arena, documents.count * sizeof *documents.items);
-	for (size_t i = 0; i < documents.count; i++) {
-		documents.items[i].path = take_string(reader);
-		documents.items[i].text = take_string(reader);
-		if (documents.items[i].path[0] != '/')
-			reader->has_failed = true;
-	}
-	return documents;
-}
-
 bool findings_decode(const char *bytes, size_t length, struct plan *plan)
 {
 	struct reader reader = { .at = bytes, .left = length };
 	struct plan_matches masked = take_matches(&reader, plan->arena);
 	struct plan_matches locked = take_matches(&reader, plan->arena);
 	struct plan_matches pinned = take_matches(&reader, plan->arena);
-	struct plan_documents documents = take_documents(&reader, plan->arena);
 	if (reader.has_failed || reader.left > 0)
 		return false;
 	plan->masked = masked;
 	plan->locked = locked;
 	plan->pinned = pinned;
-	plan->documents = documents;
 	return true;
 }
 
@@ -134,7 +114,7 @@ int findings_send(int channel, const struct plan *plan)
 	struct text bytes = { 0 };
 	int result = -1;
 	findings_encode(plan, &bytes);
-	message.value = (int)bytes.length; /* three lists of at most 65536 paths each, and documents of a few MiB */
+	message.value = (int)bytes.length; /* three lists of at most 65536 paths each */
 	if (channel_send(channel, &message) == 0)
 		result = channel_send_bytes(channel, bytes.data, bytes.length);
 	text_free(&bytes);

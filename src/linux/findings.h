@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scan found (struct plan: masked, locked, pinned, documents), from the launcher to init: init is forked before that is known, and
+/* What the scan found (struct plan: masked, locked, pinned), from the launcher to init: init is forked before that is known, and
  * builds the rest of the view meanwhile. */
 #ifndef BERM_LINUX_FINDINGS_H
 #define BERM_LINUX_FINDINGS_H

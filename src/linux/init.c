@@ -8,7 +8,8 @@
  *   plan     if it was not known yet (early.h), and what it says
  *            of the namespaces' sysctls                           - /proc of the host is still there
  *   egress   sockets that the proxy outside listens on, if any    - needs the loopback, and /proc of the host
- *   view     mounts, what the scan found, masks, chroot           - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
+ *   view     mounts; bounding set; what the scan found, pins; what
+ *            the launcher has made, masks; chroot                 - needs CAP_SYS_ADMIN; no Landlock yet (it forbids mounts)
  *   confine  rlimits, unreadable memory, no_new_privs, Landlock,
  *            capabilities                                         - nothing may be mounted or opened from here on; a process that
  *                                                                   is not dumpable could not have written its own uid map
@@ -30,6 +31,7 @@
 #include "linux/credentials.h"
 #include "linux/early.h"
 #include "linux/findings.h"
+#include "linux/furnish.h"
 #include "linux/git_events.h"
 #include "linux/landlock.h"
 #include "linux/limits.h"
@@ -111,18 +113,33 @@ static int send_watched(struct launch *launch, bool has_proc, struct error *err)
 	return sent < 0 ? error_set(err, "the launcher is gone") : 0;
 }
 
+static int offer_own(void *self, int own, struct error *err)
+{
+	return furnish_offer(((struct launch *)self)->ends[1], own, err);
+}
+
+/* Until then there is time for what nothing waits for. */
 static int await_findings(void *self, struct error *err)
 {
 	struct launch *launch = self;
+	if (credentials_bound(err) < 0)
+		return -1;
 	return launch->is_complete ? 0 : findings_receive(launch->ends[1], launch->plan, err);
+}
+
+static int await_own(void *self, struct error *err)
+{
+	return furnish_await(((struct launch *)self)->ends[1], err);
 }
 
 static int enter_view(struct launch *launch, struct post *post, struct error *err)
 {
 	struct view_result result = { 0 };
 	struct message note = { .type = MESSAGE_NOTE };
-	struct view_request request = { &launch->state, &launch->root, launch->has_terminal };
-	if (view_enter(launch->plan, &request, await_findings, launch, &result, err) < 0)
+	struct view_request request = {
+		&launch->state, &launch->root, launch->has_terminal, launch, offer_own, await_findings, await_own,
+	};
+	if (view_enter(launch->plan, &request, &result, err) < 0)
 		return -1;
 	post->git_events = result.git_events;
 	if (launch->limits.has_watch && send_watched(launch, result.has_proc, err) < 0)
@@ -399,25 +416,27 @@ _Noreturn void init_main(struct launch *launch)
 {
 	int channel = launch->ends[1];
 	struct post post = {
-		.launch = launch, .channel = channel, .git_events = -1, .listener = -1, .has_own_group = launch->has_own_group
+		.launch = launch,
+		.channel = channel,
+		.git_events = -1,
+		.listener = -1,
 	};
 	struct error err = { 0 };
 	struct arena arena = { 0 };
 	struct plan plan;
 
-	processors_free(&launch->processors);
 	if (tie(launch, &err) < 0)
 		fail(channel, &err);
 	if (launch->limits.has_scope)
 		launch_await_scope(launch);
 	if (!launch->is_alone && namespaces_settle(&launch->namespaces, launch->uid, launch->gid, &err) < 0)
 		fail(channel, &err);
-	if (launch->memory.base)
+	if (launch->early)
 		early_await(launch, &plan, &arena);
+	post.has_own_group = launch->has_own_group;
 	post.end_at = last_moment(launch->plan);
 	if (!launch->is_alone && enter_namespaces(launch, &post, &err) < 0)
 		fail(channel, &err);
-	processors_free(&launch->processors); /* what was found has come: the launcher does it no more */
 	post.signals = signals_watch_inside(&err);
 	if (post.signals < 0 || (launch->is_alone ? alone_enter(launch, &err) : confine(launch, &err)) < 0)
 		fail(channel, &err);

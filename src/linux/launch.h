@@ -25,16 +25,9 @@ struct progress {
 	atomic_bool is_running; /* the command exists: it gets by itself what its process group gets */
 };
 
-/* early.h: what launcher and an init that was forked before its plan was known have in common. */
-struct early_memory {
-	void *base; /* NULL: there is none */
-	int fd;
-};
-
 struct launch {
-	struct plan *
-		plan; /* of init, without what the scan finds until findings_receive; NULL until early_await, if there is memory for it */
-	struct early_memory memory;
+	struct plan *plan; /* of init, without what the scan finds until findings_receive; NULL until early_await */
+	void *early; /* where it will lie, of an init that is forked before it is known (early.h); NULL: it is known */
 	uid_t uid;
 	gid_t gid;
 	struct state state;
@@ -57,7 +50,7 @@ struct launch {
 	bool is_scoped; /* init, alone: what it signals is inside, whatever it is */
 	int ends[2]; /* channel: [0] launcher, [1] init */
 	struct progress *progress;
-	struct processors processors; /* known where launcher and init work at the same time */
+	struct processors processors; /* of the launcher: init works at the same time on another one */
 	bool is_complete; /* the plan was scanned before init was forked */
 };
 
@@ -90,6 +83,8 @@ struct supervision {
 	struct watch *watch;
 	struct cgroup *group;
 	bool is_alone; /* init's death is not the death of all */
+	bool owes_own; /* init has not said yet where its own files go, and waits for them (furnish.h); */
+	bool owes_go; /* and then for this */
 };
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Denied, protected and pinned paths, as mounts on what exists now.
  *
- * denied: a mode-000, read-only file or directory lies over it (EACCES); a file has the size and the time of what it hides (and no
- * content), so that git takes a tracked one for unchanged without opening it. protected: a read-only copy of itself; of a
+ * denied: a mode-000, read-only file or directory lies over it (EACCES), which the launcher has made if it is a file (furnish.h). protected: a read-only copy of itself; of a
  * submodule's configuration, one that git can live with (masks_git.c). pinned: a plain copy of itself, because a mount point
  * cannot be renamed or removed, so that no ancestor of the two above can be moved aside and replaced; a symlink too, which can be
  * mounted on if it is opened itself. Targets are opened without following symlinks; a path that changed since the scan ends the
@@ -11,22 +10,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "linux/furnish.h"
 #include "linux/syscalls.h"
 #include "linux/tree.h"
 
-/* Mask sources lie on a tmpfs of the view's own: a source on the targets' own mount makes the kernel's work quadratic. They are removed
- * once they are in place (what has no name cannot be mounted); the mounts keep them. */
-static const char mask_directory[] = ".denied", mask_file[] = ".denied-file";
-
+/* Sources lie on a tmpfs of the view's own: a source on the targets' own mount makes the kernel's work quadratic. */
 struct masks {
 	int root, own;
+	int mount; /* the one that `own` lies on */
 	const struct plan *plan;
-	bool has_directory; /* mask_directory was made */
+	size_t texts; /* that were made */
 };
 
 enum cover { COVER_PIN, COVER_LOCK, COVER_MASK };
@@ -54,61 +54,85 @@ static int cover_with_copy(int target, bool is_read_only)
 	return tree_attach(tree, target);
 }
 
-/* That tmpfs is writable for the moment that this takes; the copy must not be, or the owner of the mask could chmod it. */
-static int cover_with(int own, const char *name, int target)
+/* A directory by one call less, from inside it; where that cannot be entered, and for the rest, by descriptors. */
+static int cover_with_itself(int target, enum file_type type)
 {
-	autoclose int tree = sys_open_tree(own, name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0)
+	if (type == FILE_DIRECTORY && fchdir(target) == 0 && mount(".", ".", NULL, MS_BIND | MS_REC, NULL) == 0)
+		return 0;
+	return cover_with_copy(target, false);
+}
+
+/* Read-only is what copies of it have to be, or the owner of a mask could chmod it; writable it is for as long as something is made. */
+static int set_writable(const struct masks *masks, bool is_writable)
+{
+	const struct mount_attributes change = { .set = is_writable ? 0 : ATTR_RDONLY, .clear = is_writable ? ATTR_RDONLY : 0 };
+	return sys_mount_setattr(masks->mount, "", AT_EMPTY_PATH, &change);
+}
+
+/* Onto the descriptor itself, whatever its path is by now. The working directory is `own`. */
+static int cover_with(const char *name, int target)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", target);
+	return mount(name, path, NULL, MS_BIND, NULL);
+}
+
+/* `made`: 0, or -1 with errno. What wrote to it is closed by now, or the mount could not become read-only. */
+static int cover_with_new(const struct masks *masks, const char *name, int target, int made)
+{
+	int number = errno == EEXIST ? ENOENT : errno; /* it was not the source that is missing */
+	if (set_writable(masks, false) < 0)
 		return -1;
-	return tree_attach(tree, target);
+	errno = number;
+	return made < 0 ? -1 : cover_with(name, target);
 }
 
-static int cover_with_file(int own, int target)
+/* All directories that are hidden have one in common, which the launcher makes if it sees one. */
+static int cover_with_directory(const struct masks *masks, int target)
 {
-	return cover_with(own, mask_file, target) < 0 ? -1 : unlinkat(own, mask_file, 0);
-}
-
-static int make_file(int own, mode_t mode)
-{
-	return openat(own, mask_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-}
-
-static int cover_with_directory(struct masks *masks, int target)
-{
-	if (!masks->has_directory && mkdirat(masks->own, mask_directory, 0) < 0)
+	if (cover_with(FURNISH_DIRECTORY, target) == 0)
+		return 0;
+	if (errno != ENOENT || set_writable(masks, true) < 0)
 		return -1;
-	masks->has_directory = true;
-	return cover_with(masks->own, mask_directory, target);
+	return cover_with_new(masks, FURNISH_DIRECTORY, target, mkdirat(masks->own, FURNISH_DIRECTORY, 0));
 }
 
-static int cover_with_mask(struct masks *masks, int target)
+static int cover_with_mask(const struct masks *masks, int target)
 {
-	autoclose int file = -1;
+	char name[FURNISH_NAME];
 	struct stat hidden;
 	if (fstat(target, &hidden) < 0)
 		return -1;
 	if (S_ISDIR(hidden.st_mode))
 		return cover_with_directory(masks, target);
-	file = make_file(masks->own, 0);
-	/* A size that tmpfs cannot have is not worth failing for. */
-	if (file < 0 || (ftruncate(file, hidden.st_size) < 0 && errno != EFBIG) ||
-	    futimens(file, (const struct timespec[]){ hidden.st_atim, hidden.st_mtim }) < 0)
+	furnish_mask_name(&hidden, name);
+	if (cover_with(name, target) == 0)
+		return 0;
+	/* Of what the launcher could not see, or saw something else for. */
+	if (errno != ENOENT || set_writable(masks, true) < 0)
 		return -1;
-	return cover_with_file(masks->own, target);
+	return cover_with_new(masks, name, target, furnish_make_mask(masks->own, name, &hidden));
 }
 
-static int cover_with_text(int own, int target, const char *text)
+static int write_text(int own, const char *name, const char *text)
 {
-	autoclose int file = make_file(own, 0444);
-	if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(file, 0444) < 0)
-		return -1;
-	return cover_with_file(own, target);
+	autoclose int file = openat(own, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	return file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(file, 0444) < 0 ? -1 : 0;
 }
 
-static int cover_with_lock(const struct masks *masks, int target, const char *path)
+static int cover_with_text(struct masks *masks, int target, const char *text)
+{
+	char name[FURNISH_NAME];
+	snprintf(name, sizeof name, FURNISH_MASKS "/text-%zu", masks->texts++);
+	if (set_writable(masks, true) < 0)
+		return -1;
+	return cover_with_new(masks, name, target, write_text(masks->own, name, text));
+}
+
+static int cover_with_lock(struct masks *masks, int target, const char *path)
 {
 	const char *text = masks_submodule_config(masks->root, masks->plan->arena, path);
-	return text ? cover_with_text(masks->own, target, text) : cover_with_copy(target, true);
+	return text ? cover_with_text(masks, target, text) : cover_with_copy(target, true);
 }
 
 /* A symlink is only ever pinned: it is opened itself, and must still be one. */
@@ -144,41 +168,42 @@ static int apply_step(struct masks *masks, const struct step *step, struct error
 	else if (step->cover == COVER_LOCK)
 		result = cover_with_lock(masks, target, step->path);
 	else
-		result = cover_with_copy(target, false);
+		result = cover_with_itself(target, step->type);
+	if (result < 0 && errno == ENOENT)
+		return changed(step->path, err); /* removed since it was opened */
 	if (result < 0)
 		return error_errno(err, errno, "cannot %s %s", step->cover == COVER_MASK ? "hide" : "protect", step->path);
 	return 0;
 }
 
-/* Three sorted lists, walked as one: a parent always before what lies below it, or its copy would cover the mounts inside. */
-static int apply_all(struct masks *masks, struct error *err)
+int masks_pin(int root, const struct plan *plan, struct error *err)
 {
-	const struct plan *plan = masks->plan;
-	const struct plan_matches *lists[] = { &plan->pinned, &plan->locked, &plan->masked };
-	size_t at[3] = { 0 };
-	for (;;) {
-		int next = -1;
-		for (int i = 0; i < 3; i++) {
-			if (at[i] == lists[i]->count)
-				continue;
-			if (next < 0 || strcmp(lists[i]->items[at[i]].path, lists[next]->items[at[next]].path) < 0)
-				next = i;
-		}
-		if (next < 0)
-			return 0;
-		const struct plan_match *match = &lists[next]->items[at[next]++];
-		struct step step = { .path = match->path, .type = match->type, .cover = (enum cover)next };
-		if (apply_step(masks, &step, err) < 0)
+	struct masks masks = { .root = root, .plan = plan };
+	for (size_t i = 0; i < plan->pinned.count; i++) {
+		const struct plan_match *match = &plan->pinned.items[i];
+		struct step step = { match->path, match->type, COVER_PIN };
+		if (apply_step(&masks, &step, err) < 0)
 			return -1;
 	}
+	return 0;
 }
 
-int masks_apply(int root, int own, const struct plan *plan, struct error *err)
+/* Two sorted lists, walked as one: a parent always before what lies below it, or its copy would cover the mounts inside. Pins were there before: a
+ * copy of what has pins in it has them too. */
+int masks_apply(const struct masks_place *place, const struct plan *plan, struct error *err)
 {
-	struct masks masks = { root, own, plan, false };
-	if (apply_all(&masks, err) < 0)
-		return -1;
-	if (masks.has_directory && unlinkat(own, mask_directory, AT_REMOVEDIR) < 0)
-		return error_errno(err, errno, "cannot put the masks away");
+	struct masks masks = { place->root, place->own, place->mount, plan, 0 };
+	const struct plan_matches *locked = &plan->locked, *masked = &plan->masked;
+	if (set_writable(&masks, false) < 0 || fchdir(masks.own) < 0)
+		return error_errno(err, errno, "cannot make the root read-only");
+	for (size_t lock = 0, mask = 0; lock < locked->count || mask < masked->count;) {
+		bool is_mask = lock == locked->count ||
+			       (mask < masked->count && strcmp(masked->items[mask].path, locked->items[lock].path) < 0);
+		size_t index = is_mask ? mask++ : lock++;
+		const struct plan_match *match = is_mask ? &masked->items[index] : &locked->items[index];
+		struct step step = { match->path, match->type, is_mask ? COVER_MASK : COVER_LOCK };
+		if (apply_step(&masks, &step, err) < 0)
+			return -1;
+	}
 	return 0;
 }

@@ -9,10 +9,13 @@
 
 #include "common/cleanup.h"
 
-/* "0.41 0.35 0.22 1/161 4711": the fourth says how many run or could, of how many there are. This process is one. */
-static bool is_alone_running(void)
+/* This process and its child. */
+enum { OWN_MAX = 2 };
+
+/* "0.41 0.35 0.22 2/161 4711": the fourth says how many run or could, of how many there are. */
+bool processors_are_idle(void)
 {
-	autoclose int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	autoclose int fd = openat(AT_FDCWD, "/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	char text[128];
 	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 	const char *at;
@@ -22,29 +25,26 @@ static bool is_alone_running(void)
 	at = strchr(text, '/');
 	while (at && at > text && at[-1] != ' ')
 		at--;
-	return at && strncmp(at, "1/", 2) == 0;
+	return at && strtol(at, NULL, 10) <= OWN_MAX;
 }
 
 /* A machine with more processors than a cpu_set_t can tell of is refused by the call. */
-void processors_read(struct processors *processors)
+void processors_part(struct processors *processors, pid_t child)
 {
-	processors->has_idle = sched_getaffinity(0, sizeof processors->allowed, &processors->allowed) == 0 &&
-			       CPU_COUNT(&processors->allowed) > 1 && is_alone_running();
-}
-
-void processors_send_away(const struct processors *processors, pid_t child)
-{
-	cpu_set_t others = processors->allowed;
+	cpu_set_t others;
 	int mine = sched_getcpu();
-	if (!processors->has_idle || mine < 0 || mine >= CPU_SETSIZE)
+
+	processors->has_parted = false;
+	if (mine < 0 || mine >= CPU_SETSIZE || sched_getaffinity(0, sizeof processors->allowed, &processors->allowed) < 0)
 		return;
+	others = processors->allowed;
 	CPU_CLR((size_t)mine, &others);
 	if (CPU_COUNT(&others) > 0)
-		sched_setaffinity(child, sizeof others, &others);
+		processors->has_parted = sched_setaffinity(child, sizeof others, &others) == 0;
 }
 
-void processors_free(const struct processors *processors)
+void processors_join(const struct processors *processors, pid_t child)
 {
-	if (processors->has_idle)
-		sched_setaffinity(0, sizeof processors->allowed, &processors->allowed);
+	if (processors->has_parted)
+		sched_setaffinity(child, sizeof processors->allowed, &processors->allowed);
 }

@@ -9,15 +9,15 @@
 #include <sys/types.h>
 
 struct processors {
-	bool has_idle; /* another one is idle; else nothing is ever moved */
+	bool has_parted; /* else there is nothing to undo */
 	cpu_set_t allowed;
 };
 
-/* Those that this process may use. */
-void processors_read(struct processors *processors);
-/* The parent: its child, just forked, is not to wait for this processor. */
-void processors_send_away(const struct processors *processors, pid_t child);
-/* The child: may use all again. Once the parent's processors_send_away is known to have happened that is final. */
-void processors_free(const struct processors *processors);
+/* Does nobody else run but this process and the child that it has just forked? */
+bool processors_are_idle(void);
+/* The child is not to wait for this process's processor. */
+void processors_part(struct processors *processors, pid_t child);
+/* It may use all again. */
+void processors_join(const struct processors *processors, pid_t child);
 
 #endif

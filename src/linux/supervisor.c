@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "linux/channel.h"
+#include "linux/furnish.h"
 #include "linux/sweep.h"
 
 enum {
@@ -36,13 +37,16 @@ struct run {
 	int stop_signal;
 	bool is_in_front; /* the command's own group has the terminal, as far as is known */
 	int channel;
+	bool owes_own; /* supervision.owes_own, until it is done */
 };
 
-/* Before the command has started the message waits in the channel; init takes it as the first thing afterwards. */
+/* Before the command has started the message waits in the channel; init takes it as the first thing afterwards. Until it has its own files it waits
+ * for something else. */
 static void signal_command(struct run *run, int number)
 {
 	struct message message = { .type = MESSAGE_SIGNAL, .value = number };
-	channel_send(run->channel, &message);
+	if (!run->owes_own)
+		channel_send(run->channel, &message);
 }
 
 /* Alone, init is asked to end all and then itself, by the end of the channel; if it does not, it is killed, and what is left is ended by
@@ -178,10 +182,13 @@ static void note_file_size(struct run *run, int exit_code)
 	text_free(&size);
 }
 
+/* The last that init has to say: then only its death is awaited. */
 static void exited(struct run *run, int status)
 {
 	run->has_status = true;
 	run->time_limit = 0;
+	if (!run->supervision->is_alone) /* there it can be asked to end the rest */
+		run->channel = -1;
 	if (WIFSIGNALED(status)) {
 		run->result->signal = WTERMSIG(status);
 		run->result->exit_code = EXIT_SIGNAL_BASE + WTERMSIG(status);
@@ -191,13 +198,35 @@ static void exited(struct run *run, int status)
 	note_file_size(run, run->result->exit_code);
 }
 
+static void fail(struct run *run)
+{
+	run->has_failed = true;
+	kill(run->supervision->pid, SIGKILL); /* it has started nothing yet */
+}
+
+/* Init waits for its own files, and then for the word that it may start the command. */
+static void furnish(struct run *run, const int *came, size_t count)
+{
+	const struct message go = { .type = MESSAGE_GO };
+	run->owes_own = false;
+	if (furnish_fill(run->channel, came, count, run->supervision->plan, run->err) < 0)
+		fail(run);
+	else if (run->supervision->owes_go)
+		channel_send(run->channel, &go); /* an init that is gone is seen by its pidfd */
+}
+
 static void take_message(struct run *run)
 {
 	struct message message;
 	int descriptors[CHANNEL_DESCRIPTOR_MAX];
 	size_t count = 0;
-	int got = run->supervision->watch->next ? channel_receive_with(run->channel, &message, descriptors, &count)
-						: channel_receive(run->channel, &message);
+	int got = run->supervision->watch->next || run->owes_own
+			  ? channel_receive_with(run->channel, &message, descriptors, &count)
+			  : channel_receive(run->channel, &message);
+	if (got > 0 && message.type == MESSAGE_OWN && run->owes_own) {
+		furnish(run, descriptors, count);
+		return;
+	}
 	if (count > 0)
 		watch_take(run->supervision->watch, got > 0 && message.type == MESSAGE_WATCH ? (unsigned)message.value : 0,
 			   descriptors, count);
@@ -238,6 +267,8 @@ static void take_message(struct run *run)
 	case MESSAGE_SCOPE:
 	case MESSAGE_WATCH:
 	case MESSAGE_PLAN:
+	case MESSAGE_OWN:
+	case MESSAGE_FURNISHED:
 	case MESSAGE_GO:
 	case MESSAGE_FINDINGS:
 		return;
@@ -252,7 +283,7 @@ static void take_time(struct run *run)
 	if (run->time_limit && now >= run->time_limit) {
 		run->time_limit = 0;
 		run->is_time_over = true;
-		run->kill_at = now + GRACE_MS;
+		run->kill_at = run->owes_own ? now : now + GRACE_MS; /* there is no command yet that could end by itself */
 		signal_command(run, SIGTERM);
 		signal_command(run, SIGCONT); /* a stopped command takes its SIGTERM only when it goes on */
 	}
@@ -283,7 +314,8 @@ static int turn(struct run *run)
 	struct pollfd watched[] = {
 		{ .fd = run->supervision->pidfd, .events = POLLIN },
 		{ .fd = run->channel, .events = POLLIN },
-		{ .fd = run->supervision->signals, .events = POLLIN },
+		{ .fd = run->owes_own ? -1 : run->supervision->signals,
+		  .events = POLLIN }, /* there is nobody to forward them to */
 		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* its end */
 	};
 	bool has_time = run->time_limit || run->kill_at || run->stop_at || run->supervision->watch->next;
@@ -400,6 +432,7 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 			   .result = result,
 			   .err = err,
 			   .channel = supervision->channel,
+			   .owes_own = supervision->owes_own,
 			   .is_in_front = supervision->has_own_group };
 	const struct setting *time = &supervision->plan->limits[LIMIT_TIME];
 	struct cgroup_events events;

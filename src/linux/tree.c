@@ -36,9 +36,19 @@ int tree_attach(int tree, int target)
 	return sys_move_mount(tree, "", target, "", MOVE_FROM_EMPTY | MOVE_TO_EMPTY);
 }
 
+int tree_attach_below(int tree, int directory, const char *name)
+{
+	return sys_move_mount(tree, "", directory, name, MOVE_FROM_EMPTY);
+}
+
 int tree_attach_at(int tree, int root, const char *path)
 {
-	return sys_move_mount(tree, "", root, path + 1, MOVE_FROM_EMPTY);
+	return tree_attach_below(tree, root, path + 1);
+}
+
+int tree_bind_at(int root, const char *source, const char *path, bool is_recursive)
+{
+	return fchdir(root) < 0 ? -1 : mount(source, path + 1, NULL, MS_BIND | (is_recursive ? MS_REC : 0), NULL);
 }
 
 static int set_option(int fs, char *option)

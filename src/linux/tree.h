@@ -19,6 +19,10 @@ int tree_attach(int tree, int target);
 /* The same at a clean absolute path below `root`, in a file system that berm made and nobody else has written: symlinks on the way
  * would be followed. */
 int tree_attach_at(int tree, int root, const char *path);
+int tree_attach_below(int tree, int directory, const char *name);
+/* There, what the process's root has at `source`, in one call: for paths in which nobody but root could put a symlink. `root` becomes the
+ * working directory. */
+int tree_bind_at(int root, const char *source, const char *path, bool is_recursive);
 /* A new file system, detached: "tmpfs" with "mode=755,size=1048576". Options are name=value pairs or flags, comma-separated. */
 int tree_new(const char *type, const char *options, uint64_t attributes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds the new root out of the plan and moves into it. view.h has the theory. Never creates anything outside berm's own tmpfs
- * and the private home and tmp; never follows a symlink. */
+ * and the private home and tmp; never follows a symlink that others than root could have made. */
 #include "linux/view.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct view {
 	const struct view_request *request;
 	struct view_entries entries;
 	int root;
-	int own; /* the mount that berm's own files are written to: the root, or a tmpfs in it */
+	int own; /* the directory of berm's own files: in the root, or the tmpfs that lies on it */
 };
 
 /* The path was judged by the launcher; in this namespace it must still be the same directory. */
@@ -75,12 +75,30 @@ static int take_tree(const struct plan *plan, struct view_entry *entry, struct e
 	return -1;
 }
 
+/* A directory of the host's root, or of the kernel's own: only root could put something else there, a symlink even. */
+static bool is_fixed(const char *path)
+{
+	return !strchr(path + 1, '/') || strncmp(path, "/sys/", 5) == 0;
+}
+
+static bool can_bind(const struct view_entries *entries, size_t index)
+{
+	const struct view_entry *entry = &entries->items[index];
+	return entry->kind == VIEW_GRANT && !entry->is_writable && is_fixed(entry->path) &&
+	       !view_around(entries, entry->path, index);
+}
+
 static int take_trees(struct view *view, bool is_writable, struct error *err)
 {
-	for (size_t i = 0; i < view->entries.count; i++)
-		if (view->entries.items[i].is_writable == is_writable &&
-		    take_tree(view->plan, &view->entries.items[i], err) < 0)
+	for (size_t i = 0; i < view->entries.count; i++) {
+		struct view_entry *entry = &view->entries.items[i];
+		if (entry->is_writable != is_writable)
+			continue;
+		if (can_bind(&view->entries, i))
+			entry->tree = -1;
+		else if (take_tree(view->plan, entry, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -124,21 +142,28 @@ static int open_kept_root(struct view *view, struct error *err)
 	view->root = tree_clone(fd, false);
 	if (cover_root(view->root, err) < 0)
 		return -1;
-	if (tree_mount_at(view->root, PLAN_DOCUMENTS, "tmpfs", own_options, MS_NOSUID | MS_NODEV) == 0)
-		view->own = tree_open(view->root, PLAN_DOCUMENTS);
-	if (view->own < 0)
+	if (tree_mount_at(view->root, PLAN_DOCUMENTS, "tmpfs", own_options, MS_NOSUID | MS_NODEV) < 0)
 		return error_errno(err, errno, "cannot mount %s", PLAN_DOCUMENTS);
 	return 0;
 }
 
-static int open_root(struct view *view, struct error *err)
+static int open_new_root(struct view *view, struct error *err)
 {
-	if (view->request->root->path)
-		return open_kept_root(view, err);
-	view->root = view->own = new_tmpfs();
+	view->root = new_tmpfs();
 	if (cover_root(view->root, err) < 0)
 		return -1;
 	return view_shape_make(view->root, view->plan, view->request->has_terminal, err);
+}
+
+static int open_root(struct view *view, struct error *err)
+{
+	const struct view_request *request = view->request;
+	if ((request->root->path ? open_kept_root(view, err) : open_new_root(view, err)) < 0)
+		return -1;
+	view->own = tree_open(view->root, PLAN_DOCUMENTS);
+	if (view->own < 0)
+		return error_errno(err, errno, "cannot open %s", PLAN_DOCUMENTS);
+	return request->offer(request->self, view->own, err);
 }
 
 /* The same below a directory that commands have written, so that no step follows a symlink. Returns O_PATH. */
@@ -169,6 +194,8 @@ static int attach_tree(const struct view *view, size_t index)
 {
 	const struct view_entry *entry = &view->entries.items[index], *around = view_around(&view->entries, entry->path, index);
 	autoclose int target = -1;
+	if (entry->tree < 0)
+		return tree_bind_at(view->root, entry->path, entry->path, true);
 	if (!around)
 		return tree_attach_at(entry->tree, view->root, entry->path);
 	if (around->kind == VIEW_PRIVATE)
@@ -183,13 +210,17 @@ static int attach_entry(const struct view *view, size_t index, struct error *err
 	const struct view_entry *entry = &view->entries.items[index];
 	if (attach_tree(view, index) < 0) {
 		error_errno(err, errno, "cannot show %s", entry->path);
+		/* What the host forbids, as opposed to what is missing. */
+		if (entry->tree < 0 && (err->number == EPERM || err->number == EACCES || err->number == ENOSYS))
+			err->stage = STAGE_BIND;
 		if (err->number == ENOTDIR || err->number == ELOOP)
 			error_hint(err, "a file or symbolic link of an earlier run is in the way in the private home or tmp");
 		else if (err->number == ENOENT && view->request->root->path)
 			error_hint(err, "%s is damaged: `berm state reset` removes it", view->request->root->path);
 		return -1;
 	}
-	close(entry->tree);
+	if (entry->tree >= 0)
+		close(entry->tree);
 	return 0;
 }
 
@@ -224,25 +255,6 @@ static int make_private_links(const struct view *view, struct error *err)
 	return view_needs_var_tmp(view->plan) ? make_private_link(view, "/var/tmp", "../tmp", err) : 0;
 }
 
-static int write_document(int root, const struct plan_document *document, struct error *err)
-{
-	size_t length = strlen(document->text);
-	autoclose int fd = openat(root, document->path + 1, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-	ssize_t written = fd < 0 ? -1 : write(fd, document->text, length);
-	if (written == (ssize_t)length)
-		return 0;
-	/* Some of it: the caller's limit on file sizes (ulimit -f). */
-	return error_errno(err, written < 0 ? errno : EFBIG, "cannot write %s", document->path);
-}
-
-static int write_documents(const struct view *view, struct error *err)
-{
-	for (size_t i = 0; i < view->plan->documents.count; i++)
-		if (write_document(view->root, &view->plan->documents.items[i], err) < 0)
-			return -1;
-	return 0;
-}
-
 /* Before the root becomes read-only. */
 static int open_git_events(const struct view *view, struct view_result *result, struct error *err)
 {
@@ -271,20 +283,18 @@ static int move_in(const struct view *view, struct error *err)
 /* Everything that does not depend on what is in the project. */
 static int build(struct view *view, struct view_result *result, struct error *err)
 {
-	struct view_devices devices;
 	int proc;
 
 	/* For others the permissions of those files hold by themselves. */
 	if (view->plan->context.uid == 0 && view_refuse_mounts(view->plan, err) < 0)
 		return -1;
 	view_list(view->plan, view->request->state, &view->entries);
-	if (take_trees(view, true, err) < 0 || view_devices_take(view->plan, view->request->has_terminal, &devices, err) < 0)
-		return -1;
-	if (lock_host(err) < 0 || take_trees(view, false, err) < 0 || open_root(view, err) < 0)
+	if (take_trees(view, true, err) < 0 || lock_host(err) < 0 || take_trees(view, false, err) < 0 ||
+	    open_root(view, err) < 0)
 		return -1;
 	if (attach_entries(view, err) < 0 || make_private_links(view, err) < 0)
 		return -1;
-	if (view_devices_attach(view->plan, view->root, &devices, err) < 0)
+	if (view_devices_attach(view->plan, view->root, view->request->has_terminal, err) < 0)
 		return -1;
 	proc = view_proc_attach(view->root, view->own, err);
 	if (proc < 0)
@@ -295,12 +305,13 @@ static int build(struct view *view, struct view_result *result, struct error *er
 
 static int finish(struct view *view, struct view_result *result, struct error *err)
 {
-	if (write_documents(view, err) < 0 || open_git_events(view, result, err) < 0)
+	const struct view_request *request = view->request;
+	struct masks_place place = { .root = view->root, .own = view->own };
+	if (open_git_events(view, result, err) < 0 || masks_pin(view->root, view->plan, err) < 0)
 		return -1;
-	if (masks_apply(view->root, view->own, view->plan, err) < 0)
+	place.mount = request->root->path ? view->own : view->root;
+	if (request->await_own(request->self, err) < 0 || masks_apply(&place, view->plan, err) < 0)
 		return -1;
-	if (tree_set(view->own, ATTR_RDONLY, false) < 0)
-		return error_errno(err, errno, "cannot make the root read-only");
 	return move_in(view, err);
 }
 
@@ -320,18 +331,17 @@ int view_probe(struct view_result *result, struct error *err)
 	return proc < 0 ? -1 : 0;
 }
 
-int view_enter(const struct plan *plan, const struct view_request *request, int (*await)(void *self, struct error *err),
-	       void *self, struct view_result *result, struct error *err)
+int view_enter(const struct plan *plan, const struct view_request *request, struct view_result *result, struct error *err)
 {
 	struct view view = { .plan = plan, .request = request, .root = -1, .own = -1 };
 	mode_t mask = umask(022);
 	int status = build(&view, result, err);
 	if (status == 0)
-		status = await(self, err);
+		status = request->await(request->self, err);
 	if (status == 0)
 		status = finish(&view, result, err);
 	umask(mask);
-	if (view.own >= 0 && view.own != view.root)
+	if (view.own >= 0)
 		close(view.own);
 	if (view.root >= 0)
 		close(view.root);

@@ -2,7 +2,7 @@
 /* What the command sees: a new root that holds only what the plan names.
  *
  * Theory of operation. In the new mount namespace the whole host tree is first made private, read-only, nosuid and nodev; before
- * that, detached copies are taken of what must stay writable or usable as a device. Then a new root is mounted over `/`: an empty tmpfs, or
+ * that, detached copies are taken of what must stay writable. Then a new root is mounted over `/`: an empty tmpfs, or
  * one whose directories and links were kept since an earlier run (root_store.h), with a small tmpfs for what is new in each run. The
  * process's root still points below it, so absolute paths name the host and descriptors of the mount name the new root; each
  * planned path is attached there. At last chroot(".") moves over. The host's mounts stay below the new root: no path leads
@@ -23,15 +23,20 @@ struct view_result {
 };
 
 /* Builds the view and enters it: root and working directory are inside afterwards. Needs CAP_SYS_ADMIN in the mount namespace's
- * user namespace, and a pid namespace of its own for /proc. When all stands that the scan has no part in, `await` is called, after which
- * the plan must have what the scan found. */
+ * user namespace, and a pid namespace of its own for /proc. */
 struct view_request {
 	const struct state *state;
 	const struct state_place *root; /* a shape that was kept; path NULL: a new one is made */
 	bool has_terminal; /* view_has_terminal */
+	void *self;
+	/* Called as soon as there is a directory for the run's own files: somebody fills it (furnish.h). */
+	int (*offer)(void *self, int own, struct error *err);
+	/* Called when all stands that the scan has no part in. Then the plan must have what the scan found. */
+	int (*await)(void *self, struct error *err);
+	/* Called when the directory has to be filled. */
+	int (*await_own)(void *self, struct error *err);
 };
-int view_enter(const struct plan *plan, const struct view_request *request, int (*await)(void *self, struct error *err),
-	       void *self, struct view_result *result, struct error *err);
+int view_enter(const struct plan *plan, const struct view_request *request, struct view_result *result, struct error *err);
 /* The same calls without a plan, in a throwaway namespace: can a view be built on this machine? */
 int view_probe(struct view_result *result, struct error *err);
 

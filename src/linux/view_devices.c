@@ -5,9 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h> /* musl 1.2.3 has no statx */
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -27,30 +28,45 @@ static const struct {
 	{ "dev/stderr", "/proc/self/fd/2" }, { "dev/ptmx", "pts/ptmx" },
 };
 
-/* Read-only is about the nodes (chmod, chown, times), not about what is written to the devices. */
-static const struct mount_attributes harmless = { .set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NOEXEC };
-
-/* All of the host's /dev at once, in this namespace: copies of it come out restricted. Where /dev is no mount, each copy is. */
-static bool restrict_all(void)
-{
-	return sys_mount_setattr(AT_FDCWD, "/dev", TREE_RECURSIVE, &harmless) == 0;
-}
+/* Read-only is about the nodes (chmod, chown, times), not about what is written to the devices. The host's tree is nodev by now, but by berm's own
+ * doing, which can be undone. */
+static const struct mount_attributes usable = { .set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NOEXEC, .clear = ATTR_NODEV };
+static const struct mount_attributes unusable = { .set = ATTR_NODEV };
 
 /* The host's /dev is root's: no symlink there is anybody else's doing, and a final one is not followed. */
-static int take(struct view_devices *devices, const char *inside, const char *host, struct error *err)
+static int copy_node(int root, const char *inside, const char *host)
 {
-	int tree;
-	if (devices->count == VIEW_DEVICE_MAX)
-		return error_set(err, "more than %d device nodes", VIEW_DEVICE_MAX);
-	tree = sys_open_tree(AT_FDCWD, host, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-	if (tree < 0)
-		return error_errno(err, errno, "cannot mount %s", host);
-	if (!devices->is_restricted && tree_set(tree, harmless.set, false) < 0) {
-		error_errno(err, errno, "cannot restrict %s", host);
-		close(tree);
+	autoclose int tree = sys_open_tree(AT_FDCWD, host, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+	if (tree < 0 || sys_mount_setattr(tree, "", AT_EMPTY_PATH, &usable) < 0)
 		return -1;
+	return tree_attach_at(tree, root, inside);
+}
+
+static int attach_node(int root, const char *inside, const char *host, struct error *err)
+{
+	return copy_node(root, inside, host) < 0 ? error_errno(err, errno, "cannot mount %s", host) : 0;
+}
+
+/* Containers mount single nodes into their /dev, and flags of /dev are none of theirs. */
+static bool is_mount(const char *path)
+{
+	struct statx info;
+	return syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE, &info) < 0 ||
+	       !(info.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) || (info.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+/* Copies of a mount are what it is, so that the host's /dev is made usable for a moment. Where it is no mount of its own, or a node is one, each
+ * copy is. */
+static int attach_basic(int root, struct error *err)
+{
+	bool is_usable = sys_mount_setattr(AT_FDCWD, "/dev", 0, &usable) == 0;
+	for (size_t i = 0; i < sizeof basic_nodes / sizeof basic_nodes[0]; i++) {
+		const char *node = basic_nodes[i];
+		if ((is_usable && !is_mount(node) ? tree_bind_at(root, node, node, false) : copy_node(root, node, node)) < 0)
+			return error_errno(err, errno, "cannot mount %s", node);
 	}
-	devices->nodes[devices->count++] = (struct view_device){ .path = inside, .tree = tree };
+	if (is_usable && sys_mount_setattr(AT_FDCWD, "/dev", 0, &unusable) < 0)
+		return error_errno(err, errno, "cannot lock the host's /dev");
 	return 0;
 }
 
@@ -72,37 +88,21 @@ bool view_has_terminal(void)
 
 /* The command keeps berm's terminal through its descriptors; the name is for ttyname(3), which looks below /dev. The host's own
  * /dev/pts/N must not be named /dev/pts/N inside, where another devpts counts its own numbers. */
-static int take_terminal(struct view_devices *devices, struct error *err)
+static int attach_terminal(int root, struct error *err)
 {
 	char name[64];
-	return find_terminal(name) ? take(devices, console, name, err) : 0;
+	return find_terminal(name) ? attach_node(root, console, name, err) : 0;
 }
 
-int view_devices_take(const struct plan *plan, bool has_terminal, struct view_devices *devices, struct error *err)
-{
-	devices->count = 0;
-	devices->is_restricted = restrict_all();
-	for (size_t i = 0; i < sizeof basic_nodes / sizeof basic_nodes[0]; i++)
-		if (take(devices, basic_nodes[i], basic_nodes[i], err) < 0)
-			return -1;
-	if (has_terminal && take_terminal(devices, err) < 0)
-		return -1;
-	for (size_t i = 0; i < plan->devices.count; i++)
-		if (take(devices, plan->devices.items[i].path, plan->devices.items[i].path, err) < 0)
-			return -1;
-	return 0;
-}
-
-int view_devices_attach(const struct plan *plan, int root, const struct view_devices *devices, struct error *err)
+int view_devices_attach(const struct plan *plan, int root, bool has_terminal, struct error *err)
 {
 	char options[VIEW_OPTIONS_MAX];
 	view_tmpfs_options(plan, "1777", false, options);
-	for (size_t i = 0; i < devices->count; i++) {
-		const struct view_device *node = &devices->nodes[i];
-		if (tree_attach_at(node->tree, root, node->path) < 0)
-			return error_errno(err, errno, "cannot mount %s", node->path);
-		close(node->tree);
-	}
+	if (attach_basic(root, err) < 0 || (has_terminal && attach_terminal(root, err) < 0))
+		return -1;
+	for (size_t i = 0; i < plan->devices.count; i++)
+		if (attach_node(root, plan->devices.items[i].path, plan->devices.items[i].path, err) < 0)
+			return -1;
 	if (tree_mount_at(root, pts, "devpts", "newinstance,ptmxmode=0666,mode=620", MS_NOSUID | MS_NOEXEC) < 0)
 		return error_errno(err, errno, "cannot mount %s", pts);
 	if (tree_mount_at(root, shm, "tmpfs", options, MS_NOSUID | MS_NODEV) < 0)

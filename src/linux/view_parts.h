@@ -20,7 +20,7 @@ struct view_entry {
 	enum view_kind kind;
 	bool is_directory;
 	bool is_writable;
-	int tree;
+	int tree; /* -1: root alone decides what lies at its path, and it is attached by that */
 	const char *mode; /* of a private one */
 	const struct state_place *place; /* of a private one; NULL: a new tmpfs */
 };
@@ -37,20 +37,9 @@ bool view_has_grant_at(const struct plan *plan, const char *path);
 /* view_shape.c */
 bool view_needs_var_tmp(const struct plan *plan);
 
-/* view_devices.c. Nodes are copied before the host tree becomes nodev, and attached later. */
-enum { VIEW_DEVICE_MAX = 64 };
-struct view_devices {
-	struct view_device {
-		const char *path; /* inside, absolute */
-		int tree;
-	} nodes[VIEW_DEVICE_MAX];
-	size_t count;
-	bool is_restricted; /* all of /dev was, before the nodes were taken */
-};
-int view_devices_take(const struct plan *plan, bool has_terminal, struct view_devices *devices, struct error *err);
-/* Their part of the root's shape. */
+/* view_devices.c: their part of the root's shape; and the devices themselves, once the host's tree is locked. */
 int view_devices_make(int root, const struct plan *plan, bool has_terminal, struct error *err);
-int view_devices_attach(const struct plan *plan, int root, const struct view_devices *devices, struct error *err);
+int view_devices_attach(const struct plan *plan, int root, bool has_terminal, struct error *err);
 
 /* view.c: the mount options of a tmpfs of this mode; with is_disk its files count as the disk's too. */
 enum { VIEW_OPTIONS_MAX = 64 };
@@ -62,8 +51,13 @@ int view_proc_attach(int root, int own, struct error *err);
 /* view_mounts.c: -1 if something of the kernel's own is mounted in what is writable. */
 int view_refuse_mounts(const struct plan *plan, struct error *err);
 
-/* masks.c: pins, locks and masks of the plan, after everything else is attached. `own` as above, still writable. */
-int masks_apply(int root, int own, const struct plan *plan, struct error *err);
+/* masks.c: the plan's pins, after everything else is attached; then its locks and masks. `own` as above and filled (furnish.h); the mount it lies on
+ * is read-only afterwards. */
+int masks_pin(int root, const struct plan *plan, struct error *err);
+struct masks_place {
+	int root, own, mount;
+};
+int masks_apply(const struct masks_place *place, const struct plan *plan, struct error *err);
 /* masks_git.c: what a submodule's configuration shall read like inside; NULL: as it is, or it is none. */
 const char *masks_submodule_config(int root, struct arena *arena, const char *path);
 

@@ -23,45 +23,52 @@ enum { HIDDEN_FROM_ALL = 2 };
 static const char *const read_only[] = { "pressure", "sys", "sysrq-trigger", "irq", "bus", "fs" };
 enum { READ_ONLY_FOR_ALL = 1 };
 
+/* Names in a /proc that was mounted a moment ago, by the only process that there is in it: nobody else can have changed what they lead to. */
 static int lock(int proc, const char *name, struct error *err)
 {
-	autoclose int target = tree_open(proc, name);
-	autoclose int tree = -1;
-	if (target < 0 && errno == ENOENT)
+	autoclose int tree = sys_open_tree(proc, name, TREE_CLONE | TREE_RECURSIVE | AT_SYMLINK_NOFOLLOW);
+	if (tree < 0 && errno == ENOENT)
 		return 0;
-	if (target < 0)
-		return error_errno(err, errno, "cannot open /proc/%s", name);
-	tree = tree_clone(target, true);
-	if (tree < 0 || tree_set(tree, ATTR_RDONLY, true) < 0 || tree_attach(tree, target) < 0)
+	if (tree < 0 || tree_set(tree, ATTR_RDONLY, true) < 0 || tree_attach_below(tree, proc, name) < 0)
 		return error_errno(err, errno, "cannot make /proc/%s read-only", name);
 	return 0;
 }
 
 static const char empty_name[] = ".empty";
 
-/* An empty file lies over it: opened as before, with nothing in it. */
-static int hide(int own, int proc, const char *name, struct error *err)
+/* An empty file lies over it: opened as before, with nothing in it. 1: it does, and may be copied. */
+static int hide_first(int own, int proc, const char *name)
 {
-	autoclose int target = tree_open(proc, name);
-	autoclose int tree = -1;
-	if (target < 0 && errno == ENOENT)
-		return 0;
-	if (target < 0)
-		return error_errno(err, errno, "cannot open /proc/%s", name);
-	tree = sys_open_tree(own, empty_name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0 || tree_attach(tree, target) < 0)
-		return error_errno(err, errno, "cannot hide /proc/%s", name);
+	autoclose int tree = sys_open_tree(own, empty_name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0)
+		return -1;
+	if (tree_attach_below(tree, proc, name) == 0)
+		return 1;
+	return errno == ENOENT ? 0 : -1;
+}
+
+/* The first that is there gets it; the others get what lies on the first. */
+static int hide_each(int own, int proc, size_t count, struct error *err)
+{
+	const char *first = NULL;
+	if (fchdir(proc) < 0)
+		return error_errno(err, errno, "cannot enter /proc");
+	for (size_t i = 0; i < count; i++) {
+		int result = first ? mount(first, hidden[i], NULL, MS_BIND, NULL) : hide_first(own, proc, hidden[i]);
+		if (result < 0 && errno != ENOENT)
+			return error_errno(err, errno, "cannot hide /proc/%s", hidden[i]);
+		if (result > 0)
+			first = hidden[i];
+	}
 	return 0;
 }
 
 static int hide_all(int own, int proc, struct error *err)
 {
-	size_t count = getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL;
 	if (view_make_in(own, empty_name, false) < 0)
 		return error_errno(err, errno, "cannot make an empty file");
-	for (size_t i = 0; i < count; i++)
-		if (hide(own, proc, hidden[i], err) < 0)
-			return -1;
+	if (hide_each(own, proc, getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL, err) < 0)
+		return -1;
 	if (unlinkat(own, empty_name, 0) < 0) /* the mounts keep it */
 		return error_errno(err, errno, "cannot put the empty file away");
 	return 0;

@@ -227,10 +227,9 @@ bool backend_can_begin(const struct plan *plan)
 	return false;
 }
 
-struct begun *backend_begin(struct arena *arena, int fd)
+struct begun *backend_begin(struct arena *arena)
 {
 	(void)arena;
-	(void)fd;
 	return NULL;
 }
 
@@ -250,8 +249,11 @@ int backend_run(struct plan *plan, const struct run_request *request, struct run
 	int status;
 
 	/* The profile is made from all that was found: nothing can be done meanwhile. */
-	if (request->complete && request->complete(request->self, plan, err) < 0)
-		return -1;
+	if (request->complete) {
+		if (request->complete(request->self, plan, err) < 0)
+			return -1;
+		plan_add_documents(plan);
+	}
 	if (request->confirm && request->confirm(request->self, plan, err) < 0)
 		return -1;
 	if (refuse_nesting(err) < 0 || state_prepare(plan, &state, err) < 0)

@@ -28,11 +28,19 @@ calls() {
 	grep -c "^$name(" "$scratch/trace"
 }
 
-stored() {
+stored_once() {
 	"$BERM" run "$@" -- true && "$BERM" plan --why-rebuilt "$@" >"$scratch/why"
 }
 
-expect "control: the plan can be stored" until_true stored
+# The first run with a stored plan says so to the next.
+stored() {
+	stored_once "$@" && "$BERM" run "$@" -- true
+}
+
+expect "control: the plan can be stored" until_true stored_once
+rm -f "$plans"/.begin-* # a run that was made again because something had just changed may have said so already
+expect_equal "no guess: not begun" 0 "$(calls memfd_create)"
+expect "which the next run knows better" test -e "$plans"/.begin-*
 expect_equal "begun before the plan is read" 1 "$(calls memfd_create)"
 expect_equal "and used" 1 "$(calls clone3)"
 expect_status "what is begun is the same wall" 1 "$BERM" run -- cat .env
@@ -60,6 +68,27 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 kill "$launcher"
 wait "$launcher" 2>/dev/null
+
+# A wrong guess: there is no plan, or another one. What was begun is ended, and the next guess is better.
+mv "$plans" "$scratch/plans"
+mkdir -m 700 "$plans"
+touch "$plans/$(basename "$scratch"/plans/.begin-*)"
+expect_equal "guessed, and no plan is stored: another one is made" 2 "$(calls clone3)"
+expect_status "with the same wall" 1 "$BERM" run -- cat .env
+cat >"$scratch/all.yml" <<'END'
+version: 1
+network: all
+END
+expect "control: a plan that needs the host's network" until_true stored --policy="$scratch/all.yml"
+for number in {0..255}; do
+	: >"$plans/.begin-$(printf %02x "$number")"
+done
+expect_equal "guessed, and it is another kind: another one is made" 2 "$(calls clone3 --policy="$scratch/all.yml")"
+expect_equal "once" 1 "$(calls clone3 --policy="$scratch/all.yml")"
+expect_equal "with the network of the host" "$(readlink /proc/self/ns/net)" \
+	"$("$BERM" run --policy="$scratch/all.yml" -- readlink /proc/self/ns/net)"
+rm -f "$plans"/.begin-*
+expect "control: stored for what follows" until_true stored
 
 # The plan does not hold any more: what was begun for it is ended, and the run obeys the new one.
 expect_status "control: it is read" 0 "$BERM" run -- cat plain
@@ -133,11 +162,18 @@ for call in memfd_create ftruncate signalfd4 socketpair clone3; do
 	expect "control: $call: the file is denied" grep -q 'Permission denied' "$scratch/said"
 done
 
+# Where the host refuses a namespace it is said as if nothing had been begun.
+refused() {
+	strace -qq -f -o "$scratch/trace" -e trace=unshare -e inject=unshare:error=EPERM "$BERM" run -- cat .env 2>&1
+	echo "$?"
+}
+begun=$(refused)
+expect "control: it was refused" grep -q INJECTED "$scratch/trace"
+rm -f "$plans"/.begin-*
+expect_equal "a refused namespace: the same words" "$(refused)" "$begun"
+expect "control: stored and begun again" until_true stored
+
 # Plans that need something else than the usual namespaces are never begun.
-cat >"$scratch/all.yml" <<'END'
-version: 1
-network: all
-END
 cat >"$scratch/memory.yml" <<'END'
 version: 1
 limits: {memory: 512M}
@@ -152,6 +188,7 @@ for file in "$plans"/??; do
 	printf '\1' | dd of="$file" bs=1 seek=88 conv=notrunc status=none
 done
 for kind in all memory; do
+	"$BERM" run --policy="$scratch/$kind.yml" -- true
 	expect_equal "$kind: begun in error, and made anew" 2 "$(calls clone3 --policy="$scratch/$kind.yml")"
 done
 expect_equal "with the network of the host" "$(readlink /proc/self/ns/net)" \

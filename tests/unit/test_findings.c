@@ -24,13 +24,10 @@ static struct plan_matches matches(const char *prefix, size_t count)
 
 static void fill(struct plan *plan, size_t count)
 {
-	static struct plan_document documents[] = { { "/run/berm/summary", "words" }, { "/run/berm/git-excludes", "" } };
 	*plan = (struct plan){ .arena = &arena };
 	plan->masked = matches("masked", count);
 	plan->locked = matches("locked", count / 2);
 	plan->pinned = matches("pinned", count / 3);
-	plan->documents.items = documents;
-	plan->documents.count = 2;
 }
 
 static bool is_same_list(const struct plan_matches *a, const struct plan_matches *b)
@@ -45,12 +42,6 @@ static bool is_same_list(const struct plan_matches *a, const struct plan_matches
 
 static bool is_same(const struct plan *a, const struct plan *b)
 {
-	if (a->documents.count != b->documents.count)
-		return false;
-	for (size_t i = 0; i < a->documents.count; i++)
-		if (strcmp(a->documents.items[i].path, b->documents.items[i].path) != 0 ||
-		    strcmp(a->documents.items[i].text, b->documents.items[i].text) != 0)
-			return false;
 	return is_same_list(&a->masked, &b->masked) && is_same_list(&a->locked, &b->locked) &&
 	       is_same_list(&a->pinned, &b->pinned);
 }
@@ -102,7 +93,7 @@ TEST are_refused_when_damaged(void)
 		got = (struct plan){ .arena = &arena };
 		copy = arena_copy_n(&arena, bytes.data, length);
 		ASSERT_FALSE(findings_decode(copy, length, &got));
-		ASSERT_EQ(0, got.masked.count + got.documents.count);
+		ASSERT_EQ(0, got.masked.count + got.pinned.count);
 	}
 	copy = arena_alloc(&arena, bytes.length + 1);
 	memcpy(copy, bytes.data, bytes.length);

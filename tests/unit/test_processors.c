@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child that is sent away waits for no processor of its parent's, and in the end may use what its parent may. */
+/* A child that is parted from its parent waits for no processor of it, and in the end may use what its parent may. */
 #define _GNU_SOURCE
 #include "linux/processors.h"
 
@@ -31,50 +31,51 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-TEST is_sent_away_and_freed(void)
+TEST are_parted_and_joined(void)
 {
-	struct processors processors = { .has_idle = true };
+	struct processors processors;
 	cpu_set_t mine, its;
 	pid_t child;
 	if (!has_two())
 		SKIPm("one processor");
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof mine, &mine));
-	processors.allowed = mine;
 	child = start_sleeper();
 	ASSERT(child > 0);
-	processors_send_away(&processors, child);
+	processors_part(&processors, child);
+	ASSERT(processors.has_parted);
 	ASSERT_EQ(0, sched_getaffinity(child, sizeof its, &its));
 	ASSERT_EQ(CPU_COUNT(&mine) - 1, CPU_COUNT(&its));
-	end(child);
-	/* in the child's place: this process, with one processor less */
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof its, &its));
-	processors_free(&processors);
-	ASSERT_EQ(0, sched_getaffinity(0, sizeof its, &its));
+	processors_join(&processors, child);
+	ASSERT_EQ(0, sched_getaffinity(child, sizeof its, &its));
 	ASSERT(CPU_EQUAL(&mine, &its));
+	end(child);
 	PASS();
 }
 
-TEST is_left_alone_where_none_is_idle(void)
+/* Who was never parted keeps what it has chosen itself. */
+TEST are_joined_only_after_that(void)
 {
-	struct processors processors = { .has_idle = false };
-	cpu_set_t mine, its;
+	struct processors processors = { 0 };
+	cpu_set_t mine, one, its;
 	pid_t child = start_sleeper();
 	ASSERT(child > 0);
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof mine, &mine));
-	processors.allowed = mine;
-	processors_send_away(&processors, child);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	ASSERT_EQ(0, sched_setaffinity(child, sizeof one, &one));
+	processors_join(&processors, child);
 	ASSERT_EQ(0, sched_getaffinity(child, sizeof its, &its));
-	ASSERT(CPU_EQUAL(&mine, &its));
+	ASSERT(CPU_EQUAL(&one, &its));
 	end(child);
 	PASS();
 }
 
-/* As many as there are processors run without a pause: then there is none that is idle. */
+/* As many as there are processors, and one more, run without a pause: then there is none that is idle. */
 TEST none_is_idle_on_a_busy_machine(void)
 {
-	pid_t busy[2];
-	struct processors processors;
-	int count = 2;
+	pid_t busy[3];
+	bool are_idle;
+	int count = 3;
 	for (int i = 0; i < count; i++) {
 		busy[i] = fork();
 		ASSERT(busy[i] >= 0);
@@ -82,10 +83,10 @@ TEST none_is_idle_on_a_busy_machine(void)
 			for (;;)
 				;
 	}
-	processors_read(&processors);
+	are_idle = processors_are_idle();
 	for (int i = 0; i < count; i++)
 		end(busy[i]);
-	ASSERT(!processors.has_idle);
+	ASSERT(!are_idle);
 	PASS();
 }
 
@@ -93,13 +94,16 @@ TEST one_processor_is_never_left(void)
 {
 	struct processors processors;
 	cpu_set_t mine, one;
+	pid_t child = start_sleeper();
+	ASSERT(child > 0);
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof mine, &mine));
 	CPU_ZERO(&one);
 	CPU_SET((size_t)sched_getcpu(), &one);
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof one, &one));
-	processors_read(&processors);
+	processors_part(&processors, child);
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof mine, &mine));
-	ASSERT(!processors.has_idle);
+	ASSERT(!processors.has_parted);
+	end(child);
 	PASS();
 }
 
@@ -108,8 +112,8 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_TEST(is_sent_away_and_freed);
-	RUN_TEST(is_left_alone_where_none_is_idle);
+	RUN_TEST(are_parted_and_joined);
+	RUN_TEST(are_joined_only_after_that);
 	RUN_TEST(none_is_idle_on_a_busy_machine);
 	RUN_TEST(one_processor_is_never_left);
 	GREATEST_MAIN_END();

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The launcher and init make a sandbox together: what one of them cannot see or has no time for, and what comes in between, changes neither the wall nor
+# what the caller is told.
+. "$(dirname "$0")/support/home.sh"
+. "$(dirname "$0")/support/lib.sh"
+
+if ! command -v strace >/dev/null || ! strace -qq -o "$scratch/trace" true; then
+	echo "strace is needed"
+	exit 77
+fi
+move_home
+chmod 755 "$scratch"
+cp "$BERM" "$scratch/berm" # one that no build replaces meanwhile
+BERM=$scratch/berm
+echo secret >.env
+until_true sh -c '"$1" run -- true && "$1" plan --why-rebuilt >/dev/null' sh "$BERM"
+"$BERM" run -- true
+
+# Below a directory that may be listed and not entered, the launcher cannot look at a file and init can.
+mkdir closed
+echo secret >closed/.env
+chmod 600 closed
+expect_status "a hidden file in a directory without x" 0 "$BERM" run -- true
+expect_status "is hidden" 1 "$BERM" run -- sh -c 'chmod 700 closed; cat closed/.env'
+expect "with its size" grep -qx 7 <("$BERM" run -- sh -c 'chmod 700 closed; stat -c %s closed/.env')
+chmod 700 closed
+expect_output "control: it can be read outside" secret cat closed/.env
+rm -r closed
+
+# What is left of it inside cannot be used.
+expect_status "control: it is there" 0 "$BERM" run -- test -d /run/berm/.masks
+for try in 'ls /run/berm/.masks' 'chmod 700 /run/berm/.masks' 'rm -r /run/berm/.masks' 'touch /run/berm/new'; do
+	expect_status "inside: $try" 1 "$BERM" run -- sh -c "$try || exit 1"
+done
+
+# The caller's limits and umask.
+# shellcheck disable=SC2016 # for the inner shell
+said=$(bash -c 'ulimit -f 0; exec "$0" run -- true' "$BERM" 2>&1) # not into a file
+expect_equal "no file may be written: refused" 125 $?
+expect_contains "in words" "cannot write /run/berm/" "$said"
+expect_equal "documents can be read whatever the umask" 444 "$(umask 0777 && "$BERM" run -- stat -c %a /run/berm/summary)"
+
+# A slow init. slow MICROSECONDS COMMAND...: in the background, with its output in $scratch/out; $launcher is the launcher, with init there.
+slow() {
+	local delay=$1
+	shift
+	[ -z "${words:-}" ] || rm -f "$home"/.local/state/berm/plans/.begin-*
+	"${starter[@]}" strace -qq -f -o "$scratch/trace" -e trace=unshare -e "inject=unshare:delay_enter=$delay:when=1" "$@" >"$scratch/out" 2>&1 &
+	tracer=$!
+	until_true has_init || fail "a slow init" "$(cat "$scratch/out")"
+}
+child() {
+	tr -d ' ' <"/proc/$1/task/$1/children" | grep .
+}
+has_init() {
+	launcher=$(child "$tracer") && child "$launcher" >/dev/null && [ "$(cat "/proc/$launcher/comm")" = berm ]
+}
+starter=(env)
+for words in '' '--env=OTHER'; do # begun before the plan is known, and not
+	for signals in WINCH CONT 'TSTP CONT' URG; do
+		# shellcheck disable=SC2086 # no word or one
+		slow 400000 "$BERM" run $words -- echo ran
+		for signal in $signals; do
+			kill -s "$signal" "$launcher"
+			sleep 0.05
+		done
+		wait "$tracer"
+		expect_equal "${words:-begun}: $signals while it is being made" "0 ran" "$? $(cat "$scratch/out")"
+	done
+	starter=(nohup)
+	# shellcheck disable=SC2086
+	slow 400000 "$BERM" run $words -- echo ran
+	kill -s HUP "$launcher"
+	wait "$tracer"
+	expect_equal "${words:-begun}: HUP, ignored" "0 ran" "$? $(grep -v nohup "$scratch/out")"
+	starter=(env)
+	# shellcheck disable=SC2086
+	slow 400000 "$BERM" run $words -- sh -c 'sleep 20; echo ran'
+	kill -s TERM "$launcher"
+	wait "$tracer"
+	expect_equal "${words:-begun}: TERM ends it" "143 " "$? $(cat "$scratch/out")"
+done
+
+# Its time counts.
+printf 'version: 1\nlimits: {time: 1s}\n' >"$scratch/time.yml"
+for delay in 1500000 3000000; do
+	slow "$delay" "$BERM" run --policy="$scratch/time.yml" -- echo ran
+	wait "$tracer"
+	expect_equal "a time limit holds while it is being made" 124 $?
+	expect_contains "in words" "time limit of 1s reached" "$(cat "$scratch/out")"
+	expect "and nothing has run" sh -c '! grep -qx ran "$1"' sh "$scratch/out"
+done
+
+# What is missing in the kept root is no refusal of the host's: no weaker tier for that.
+"$BERM" run -- true
+for root in "$home"/.local/state/berm/projects/*/*/root-*; do
+	chmod u+w "$root"
+	rmdir "$root/usr"
+done
+expect_status "a damaged root: refused" 125 "$BERM" run -- echo ran
+expect_contains "with the way out" "berm state reset" "$err"
+rm -r "$home/.local/state/berm/projects"
+expect_output "control: without it" ran "$BERM" run -- echo ran
+
+# Containers mount single nodes into their /dev.
+cat >"$scratch/nodes" <<'END'
+mkdir "$1/dev" && mount -t tmpfs tmpfs "$1/dev" && mkdir "$1/dev/pts" "$1/dev/shm" || exit 9
+for node in null zero full random urandom tty; do
+	: >"$1/dev/$node" && mount --bind "/dev/$node" "$1/dev/$node" || exit 9
+done
+mount --move "$1/dev" /dev && "$2" run -- sh -c 'echo x >/dev/null && head -c 1 /dev/urandom | wc -c'
+END
+if [ "$(id -u)" -eq 0 ]; then
+	expect_output "nodes that are mounts of their own" 1 unshare --mount sh "$scratch/nodes" "$scratch" "$BERM"
+fi
+finish
