@@ -158,12 +158,18 @@ static int scan(struct attempt *attempt, struct plan *plan, struct error *err)
 	return status;
 }
 
+/* The index of what was found. */
+static void keep_index(struct session *session)
+{
+	walk_store_write(&session->loaded.walks, &session->arena, session->plan.context.state_directory);
+}
+
 /* While the command starts: what makes the next launch faster. */
 static void remember(void *self)
 {
 	struct session *session = ((struct attempt *)self)->session;
-	session_learn(session);
-	walk_store_write(&session->loaded.walks, &session->arena, session->plan.context.state_directory);
+	session_learn(session, session_could_begin(session));
+	keep_index(session);
 }
 
 /* While the sandbox is being made. */
@@ -188,7 +194,7 @@ static int scan_and_run(struct plan *plan, struct run_request *request, struct r
 		if (backend_run(plan, request, result, err) == 0)
 			return 0;
 		request->begun = NULL; /* ended */
-		remember(request->self); /* nothing has run, but the search was done */
+		keep_index(((struct attempt *)request->self)->session); /* nothing has run, but the search was done */
 		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
 			return -1;
 	}
@@ -241,6 +247,7 @@ static int run_in_some_tier(struct session *session, struct run_request *request
 		return -1;
 	why = *err;
 	note_full(&session->plan, &attempt->told);
+	session_learn(session, false); /* it would be begun in vain */
 	session_restart(session, TIER_LANDLOCK);
 	request->prepared = NULL;
 	*result = (struct run_result){ 0 };

@@ -225,11 +225,15 @@ bool session_guess(struct session *session)
 }
 
 /* A new plan is as likely to be there the next time as the one before was. */
-void session_learn(struct session *session)
+bool session_could_begin(const struct session *session)
 {
-	const struct plan_guess *guess = &session->guess;
-	bool can_begin =
-		session->is_restored ? session->loaded.file.can_begin : guess->can_begin && backend_can_begin(&session->plan);
+	return session->is_restored ? session->loaded.file.can_begin
+				    : session->guess.can_begin && backend_can_begin(&session->plan);
+}
+
+void session_learn(struct session *session, bool can_begin)
+{
+	struct plan_guess *guess = &session->guess;
 	int plans;
 	if (!guess->name[0] || guess->can_begin == can_begin || !session->key.home)
 		return;
@@ -237,6 +241,7 @@ void session_learn(struct session *session)
 	if (plans < 0)
 		return;
 	plan_guess_write(guess, plans, can_begin);
+	guess->can_begin = can_begin;
 	close(plans);
 }
 

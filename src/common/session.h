@@ -54,8 +54,10 @@ char *const *session_words(struct arena *arena, char **argv, int rest, const cha
 char *const *session_narrow_words(struct arena *arena, const char *piece);
 /* Is it likely that a stored plan will be found, for which a sandbox may be begun? */
 bool session_guess(struct session *session);
-/* The next guess will be what this launch has shown. */
-void session_learn(struct session *session);
+/* Has this launch shown that it is? */
+bool session_could_begin(const struct session *session);
+/* The next guess will be this. */
+void session_learn(struct session *session, bool can_begin);
 /* Opens the file of the stored plan. False (with loaded.reason) if there is none. */
 bool session_find(struct session *session);
 /* From the file that session_find has opened: context and plan, no policy. False if it is damaged. Nothing may rest on it, no refusal

@@ -169,8 +169,9 @@ refused() {
 }
 begun=$(refused)
 expect "control: it was refused" grep -q INJECTED "$scratch/trace"
-rm -f "$plans"/.begin-*
+expect_equal "which the next run knows" "" "$(find "$plans" -name '.begin-*')"
 expect_equal "a refused namespace: the same words" "$(refused)" "$begun"
+expect_equal "and the one after" "" "$(find "$plans" -name '.begin-*')"
 expect "control: stored and begun again" until_true stored
 
 # Plans that need something else than the usual namespaces are never begun.
