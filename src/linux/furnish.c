@@ -82,7 +82,7 @@ static int make_mask(int masks, const char *path)
 		return 0;
 	furnish_mask_name(&hidden, name);
 	if (S_ISDIR(hidden.st_mode))
-		made = mkdirat(masks, FURNISH_DIRECTORY + sizeof FURNISH_MASKS, 0);
+		made = mkdirat(masks, FURNISH_DIRECTORY, 0);
 	else
 		made = furnish_make_mask(masks, name + sizeof FURNISH_MASKS, &hidden);
 	return made < 0 && errno != EEXIST ? -1 : 0;

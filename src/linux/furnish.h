@@ -20,7 +20,7 @@ int furnish_fill(int channel, const int *came, size_t count, const struct plan *
 /* The path in it of what lies over a file, if there is one: named by what it was made for, so that it is never taken for something else. */
 enum { FURNISH_NAME = 64 };
 #define FURNISH_MASKS ".masks"
-#define FURNISH_DIRECTORY FURNISH_MASKS "/directory" /* over all directories */
+#define FURNISH_DIRECTORY "directory" /* there: over all directories */
 void furnish_mask_name(const struct stat *hidden, char name[FURNISH_NAME]);
 /* Makes one in the directory `masks`, under this name, that looks like what it hides. -1 with errno. */
 int furnish_make_mask(int masks, const char *name, const struct stat *hidden);

@@ -90,11 +90,12 @@ static int cover_with_new(const struct masks *masks, const char *name, int targe
 /* All directories that are hidden have one in common, which the launcher makes if it sees one. */
 static int cover_with_directory(const struct masks *masks, int target)
 {
-	if (cover_with(FURNISH_DIRECTORY, target) == 0)
+	static const char name[] = FURNISH_MASKS "/" FURNISH_DIRECTORY;
+	if (cover_with(name, target) == 0)
 		return 0;
 	if (errno != ENOENT || set_writable(masks, true) < 0)
 		return -1;
-	return cover_with_new(masks, FURNISH_DIRECTORY, target, mkdirat(masks->own, FURNISH_DIRECTORY, 0));
+	return cover_with_new(masks, name, target, mkdirat(masks->own, name, 0));
 }
 
 static int cover_with_mask(const struct masks *masks, int target)
