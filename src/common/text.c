@@ -12,7 +12,12 @@
 
 #include "common/arena.h"
 
-enum { NEAREST_MAX_LENGTH = 64 };
+enum {
+	NEAREST_MAX_LENGTH = 64,
+	/* As much as an arena begins with: of that size there is always another one, so that musl's allocator does not map a page for a text and unmap it with
+	 * each text's end, which is 9 us in a virtual machine. */
+	FIRST_CAPACITY = 1024,
+};
 
 struct unit {
 	const char *suffix;
@@ -36,7 +41,7 @@ static const struct unit duration_units[] = {
 
 static void text_reserve(struct text *text, size_t extra)
 {
-	size_t capacity = text->capacity > 0 ? text->capacity : 256;
+	size_t capacity = text->capacity > 0 ? text->capacity : FIRST_CAPACITY;
 	char *data;
 
 	if (extra > SIZE_MAX / 16 || text->length > SIZE_MAX / 16)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A mask has mode 000, and the size and the time of what it hides (and no content), so that git takes a tracked file for unchanged without
- * opening it. What is hidden is looked at here by its path, without any symlink, which may lead to something else by now: such a mask has another
+ * opening it. What is hidden is looked at here by its path, which may lead to something else by now: such a mask has another
  * name than the one that init looks for, which opens what it hides and makes a mask itself where it finds none. (Where numbers of files are not their
  * own, as on some network file systems, two may share a mask.) The masks stay where they were made, in a directory
  * of mode 000. */
@@ -17,7 +17,6 @@
 
 #include "common/cleanup.h"
 #include "linux/channel.h"
-#include "linux/syscalls.h"
 
 void furnish_mask_name(const struct stat *hidden, char name[FURNISH_NAME])
 {
@@ -62,34 +61,38 @@ static int write_document(int own, const struct plan_document *document, uint64_
 }
 
 /* A size that may not or cannot be is not worth failing for. */
-int furnish_make_mask(int masks, const char *name, const struct stat *hidden)
+static int make_mask(int masks, const char *name, const struct stat *hidden, uint64_t limit)
 {
 	autoclose int file = openat(masks, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0);
-	bool has_size = hidden->st_size > 0 && (uint64_t)hidden->st_size <= size_limit();
+	bool has_size = hidden->st_size > 0 && (uint64_t)hidden->st_size <= limit;
 	if (file < 0 || (has_size && ftruncate(file, hidden->st_size) < 0 && errno != EFBIG))
 		return -1;
 	return futimens(file, (const struct timespec[]){ hidden->st_atim, hidden->st_mtim });
 }
 
-/* What cannot be seen from here is left to init. Of directories, and of a file with several names, there is one: EEXIST. */
-static int make_mask(int masks, const char *path)
+int furnish_make_mask(int masks, const char *name, const struct stat *hidden)
 {
-	autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	return make_mask(masks, name, hidden, size_limit());
+}
+
+/* What cannot be seen from here is left to init. Of directories, and of a file with several names, there is one: EEXIST. */
+static int make_mask_of(int masks, const char *path, uint64_t limit)
+{
 	struct stat hidden;
 	char name[FURNISH_NAME];
 	int made;
-	if (fd < 0 || fstat(fd, &hidden) < 0)
+	if (lstat(path, &hidden) < 0)
 		return 0;
 	furnish_mask_name(&hidden, name);
 	if (S_ISDIR(hidden.st_mode))
 		made = mkdirat(masks, FURNISH_DIRECTORY, 0);
 	else
-		made = furnish_make_mask(masks, name + sizeof FURNISH_MASKS, &hidden);
+		made = make_mask(masks, name + sizeof FURNISH_MASKS, &hidden, limit);
 	return made < 0 && errno != EEXIST ? -1 : 0;
 }
 
 /* Init may have something to put there too, for what is locked. */
-static int make_masks(int own, const struct plan *plan)
+static int make_masks(int own, const struct plan *plan, uint64_t limit)
 {
 	autoclose int masks = -1;
 	if (plan->masked.count == 0 && plan->locked.count == 0)
@@ -100,7 +103,7 @@ static int make_masks(int own, const struct plan *plan)
 	if (masks < 0)
 		return -1;
 	for (size_t i = 0; i < plan->masked.count; i++)
-		if (make_mask(masks, plan->masked.items[i].path) < 0)
+		if (make_mask_of(masks, plan->masked.items[i].path, limit) < 0)
 			return -1;
 	return fchmod(masks, 0);
 }
@@ -111,7 +114,7 @@ static int fill(int own, const struct plan *plan, struct error *err)
 	for (size_t i = 0; i < plan->documents.count; i++)
 		if (write_document(own, &plan->documents.items[i], limit, err) < 0)
 			return -1;
-	return make_masks(own, plan) < 0 ? error_errno(err, errno, "cannot make masks for what is hidden") : 0;
+	return make_masks(own, plan, limit) < 0 ? error_errno(err, errno, "cannot make masks for what is hidden") : 0;
 }
 
 int furnish_fill(int channel, const int *came, size_t count, const struct plan *plan, struct error *err)
