@@ -20,6 +20,7 @@ enum {
 	TMP_MODE = 01777,
 	RACES_MAX = 1000, /* a reset may take a directory away between two steps of ours, but not for ever */
 	RACE_WAIT_NS = 1000000,
+	USE_S = 60, /* how exactly `berm state list` knows when something was used */
 };
 
 const char state_projects[] = "projects";
@@ -71,16 +72,24 @@ static int refuse_creating(const char *shown, struct error *err)
 	return -1;
 }
 
-/* One component: made if it is not there (and mode is not 0), then opened and judged. The leaves (home, tmp) are the command's to chmod and are set
+static int open_component(int parent, const char *name, mode_t mode, bool is_leaf)
+{
+	return is_leaf ? open_leaf(parent, name, mode) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* One component: made if it is not there (and mode is not 0), opened and judged. The leaves (home, tmp) are the command's to chmod and are set
  * right again; they lie in directories that are closed to others. */
 static int enter(int parent, const char *name, const char *shown, mode_t mode, bool is_leaf, struct stat *info,
 		 struct error *err)
 {
-	autoclose int fd = -1;
-	bool is_new = mode && mkdirat(parent, name, mode & 0777) == 0;
-	if (mode && !is_new && errno != EEXIST)
-		return refuse_creating(shown, err);
-	fd = is_leaf ? open_leaf(parent, name, mode) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = open_component(parent, name, mode, is_leaf);
+	bool is_new = false;
+	if (fd < 0 && errno == ENOENT && mode) {
+		is_new = mkdirat(parent, name, mode & 0777) == 0;
+		if (!is_new && errno != EEXIST)
+			return refuse_creating(shown, err);
+		fd = open_component(parent, name, mode, is_leaf);
+	}
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return refuse(shown, "is a symbolic link or not a directory", err);
 	if (fd < 0)
@@ -124,6 +133,23 @@ static int judge_parent(int fd, const char *path, struct error *err)
 	return 0;
 }
 
+/* `slash` is the last one of `path`. */
+static int open_parent(char *path, char *slash, bool is_creating, struct error *err)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	int fd;
+	*slash = '\0';
+	fd = openat(AT_FDCWD, path, flags);
+	if (fd < 0 && errno == ENOENT && is_creating) {
+		*slash = '/';
+		if (create_ancestors(path, slash, err) < 0)
+			return -1;
+		*slash = '\0';
+		fd = openat(AT_FDCWD, path, flags);
+	}
+	return fd < 0 ? error_errno(err, errno, "cannot open %s", path) : fd;
+}
+
 /* The state directory itself: its ancestors are the user's business and may be symlinks, it may not. */
 int state_open(struct arena *arena, const char *path, bool is_creating, struct error *err)
 {
@@ -133,13 +159,8 @@ int state_open(struct arena *arena, const char *path, bool is_creating, struct e
 
 	if (!slash || slash == copy)
 		return error_set(err, "state directory %s: not usable", path);
-	if (is_creating && create_ancestors(copy, slash, err) < 0)
-		return -1;
-	*slash = '\0';
-	parent = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent < 0)
-		return error_errno(err, errno, "cannot open %s", copy);
-	if (judge_parent(parent, path, err) < 0)
+	parent = open_parent(copy, slash, is_creating, err);
+	if (parent < 0 || judge_parent(parent, path, err) < 0)
 		return -1;
 	return state_enter(parent, slash + 1, path, is_creating, err);
 }
@@ -180,6 +201,17 @@ static bool is_in_place(int parent, const char *name, int directory)
 	       named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
+/* When it was last used, for `berm state list`; nothing depends on it. Not at each launch: a write may have to wait for the disk. */
+static void note_use(int class)
+{
+	struct timespec now;
+	struct stat info;
+	if (clock_gettime(CLOCK_REALTIME, &now) < 0 || fstat(class, &info) < 0)
+		return;
+	if (now.tv_sec - info.st_mtime >= USE_S || now.tv_sec < info.st_mtime)
+		(void)futimens(class, NULL);
+}
+
 /* The class directory, locked. ENOENT or EAGAIN in err->number if a reset came between. */
 static int try_class(const struct plan *plan, struct error *err)
 {
@@ -197,8 +229,7 @@ static int try_class(const struct plan *plan, struct error *err)
 	if (!is_in_place(project, names->grant_class, class))
 		return error_errno(err, ENOENT, "cannot open %s", names->directory);
 	remember_project(project, plan->context.project);
-	/* When it was last used, for `berm state list`; nothing depends on it. */
-	(void)futimens(class, NULL);
+	note_use(class);
 	return steal_fd(&class);
 }
 

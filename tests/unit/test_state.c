@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/state.h"
@@ -233,6 +234,29 @@ TEST locks_the_class_while_it_is_used(void)
 	PASS();
 }
 
+/* Sets the class directory's time so many seconds back, uses it, and says how far back it is then. */
+static long long age_after_use(long long seconds)
+{
+	const struct timespec times[] = { { time(NULL) - seconds, 0 }, { time(NULL) - seconds, 0 } };
+	struct state state;
+	struct stat info;
+	if (utimensat(AT_FDCWD, plan.state.directory, times, 0) < 0 || prepare(&state) < 0 || stat(plan.state.directory, &info) < 0)
+		return -1;
+	return (long long)time(NULL) - info.st_mtime;
+}
+
+/* A launch that writes to the disk may wait for it. */
+TEST notes_when_it_was_used_once_a_minute(void)
+{
+	struct state state;
+	renew("used");
+	ASSERT_EQ(0, prepare(&state));
+	ASSERT(age_after_use(20) >= 20);
+	ASSERT(age_after_use(120) < 20);
+	ASSERT(age_after_use(-3600) < 20 && age_after_use(-3600) >= 0); /* a clock that was set back */
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -247,6 +271,7 @@ int main(int argc, char **argv)
 	RUN_TEST(refuses_directories_of_other_users);
 	RUN_TEST(is_safe_when_many_run_at_once);
 	RUN_TEST(locks_the_class_while_it_is_used);
+	RUN_TEST(notes_when_it_was_used_once_a_minute);
 	arena_free(&arena);
 	GREATEST_MAIN_END();
 }
