@@ -53,6 +53,9 @@ struct filesystem {
 			  struct walk_memory *memory, struct error *err);
 	/* Is this file or directory of another user closed to berm's user, whoever else may open it? NULL: nobody can say. */
 	bool (*is_closed)(const struct filesystem *fs, const char *path);
+	/* Is there something at this path, with no symlink on the way? For paths in what commands write, where another sandbox may swap one in. NULL: as far as
+	 * inspect says. */
+	bool (*is_there)(const struct filesystem *fs, const char *path);
 	bool is_case_insensitive;
 	void *self;
 };

@@ -11,11 +11,15 @@
 /* The root of the view has 4 MiB for all it holds. Names beyond are hidden all the same; `git add -A` then fails on them. */
 enum { EXCLUDES_MAX = 1 << 20 };
 
+/* What is said of it can be read inside. */
 static bool has_git(const struct plan *plan, const char *directory)
 {
+	const struct filesystem *fs = plan->context.fs;
 	struct file_info info;
 	const char *path = path_join(plan->arena, directory, ".git");
-	return plan->context.fs->inspect(plan->context.fs, path, &info) == 0 && info.type != FILE_ABSENT;
+	if (fs->is_there)
+		return fs->is_there(fs, path);
+	return fs->inspect(fs, path, &info) == 0 && info.type != FILE_ABSENT;
 }
 
 /* A line of a gitignore file: anchored, with everything special quoted. */

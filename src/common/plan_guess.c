@@ -17,6 +17,13 @@ static uint64_t add(uint64_t sum, const char *text)
 	return sum * 31 + checksum_of(text, strlen(text));
 }
 
+/* Plans are stored in one place only. */
+static bool is_elsewhere(const char *state, const char *home)
+{
+	size_t length = strlen(home);
+	return state && state[0] && (strncmp(state, home, length) != 0 || strcmp(state + length, "/.local/state") != 0);
+}
+
 void plan_guess_read(char *const *words, struct plan_guess *guess)
 {
 	const char *home = getenv("HOME");
@@ -25,7 +32,7 @@ void plan_guess_read(char *const *words, struct plan_guess *guess)
 	int length;
 
 	*guess = (struct plan_guess){ 0 };
-	if (!home || !getcwd(directory, sizeof directory))
+	if (!home || is_elsewhere(getenv("XDG_STATE_HOME"), home) || !getcwd(directory, sizeof directory))
 		return;
 	sum = add(sum, directory);
 	for (; *words; words++)

@@ -279,7 +279,7 @@ static bool is_at_usual_place(const struct plan *plan)
 }
 
 /* The directory was judged and made by state.c's rules; the file appears whole or not at all. */
-static void write_file(struct arena *arena, const struct plan *plan, const struct plan_key *key, const struct text *content,
+static bool write_file(struct arena *arena, const struct plan *plan, const struct plan_key *key, const struct text *content,
 		       struct walk_store *walks)
 {
 	struct error ignored;
@@ -291,18 +291,21 @@ static void write_file(struct arena *arena, const struct plan *plan, const struc
 	struct stat info;
 
 	if (directory < 0)
-		return;
+		return false;
 	unlinkat(directory, temporary, 0);
 	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
-	if (text_write(fd, content->data, content->length) < 0 || renameat(directory, temporary, directory, key->slot) < 0)
+		return false;
+	if (text_write(fd, content->data, content->length) < 0 || renameat(directory, temporary, directory, key->slot) < 0) {
 		unlinkat(directory, temporary, 0);
-	else if (fstat(fd, &info) == 0)
+		return false;
+	}
+	if (fstat(fd, &info) == 0)
 		walk_store_open(walks, directory, key->slot, &info);
+	return true;
 }
 
-void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
+bool plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
 		     const struct plan_prepared *prepared, struct walk_store *walks)
 {
 	struct header header = { .format = FORMAT };
@@ -310,9 +313,10 @@ void plan_store_save(struct arena *arena, const struct plan_key *key, const stru
 				      .blob = prepared->blob,
 				      .blob_size = prepared->blob_size };
 	struct text body = { 0 }, whole = { 0 };
+	bool is_stored = false;
 
 	if (!key->home || facts->is_unstable || !plan_codec_fits(plan) || !is_at_usual_place(plan))
-		return;
+		return false;
 	collect_own(plan, &stored);
 	stored.passed = plan->policy->environment.pass;
 	if (plan_encode(plan, &stored, &body) && body.length + sizeof header <= FILE_MAX &&
@@ -324,8 +328,9 @@ void plan_store_save(struct arena *arena, const struct plan_key *key, const stru
 		header.can_begin = prepared->can_begin;
 		text_add_n(&whole, (const char *)&header, sizeof header);
 		text_add_n(&whole, body.data, body.length);
-		write_file(arena, plan, key, &whole, walks);
+		is_stored = write_file(arena, plan, key, &whole, walks);
 	}
 	text_free(&body);
 	text_free(&whole);
+	return is_stored;
 }

@@ -59,8 +59,8 @@ struct plan_prepared {
 };
 /* The directory of the stored plans below this home, or -1. */
 int plan_store_directory(const char *home);
-/* Best effort: a plan that cannot be stored is made anew next time. Safe when several do it at once. `walks` is opened for it. */
-void plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
+/* Best effort: a plan that cannot be stored (false) is made anew next time. Safe when several do it at once. `walks` is opened for it. */
+bool plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
 		     const struct plan_prepared *prepared, struct walk_store *walks);
 
 #endif

@@ -224,11 +224,11 @@ bool session_guess(struct session *session)
 	return session->guess.can_begin;
 }
 
-/* A new plan is as likely to be there the next time as the one before was. */
+/* A new plan that is stored is as likely to be there the next time as the one before was. */
 bool session_could_begin(const struct session *session)
 {
 	return session->is_restored ? session->loaded.file.can_begin
-				    : session->guess.can_begin && backend_can_begin(&session->plan);
+				    : session->is_stored && session->guess.can_begin && backend_can_begin(&session->plan);
 }
 
 void session_learn(struct session *session, bool can_begin)
@@ -275,7 +275,8 @@ void session_keep(struct session *session, const void *blob, size_t blob_size)
 	struct plan_prepared prepared = { blob, blob_size, backend_can_begin(&session->plan) };
 	if (!session->words || !session->key.home)
 		return;
-	plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, &prepared, &session->loaded.walks);
+	session->is_stored = plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, &prepared,
+					     &session->loaded.walks);
 }
 
 /* From here on questions are about the moment, not about the plan. */

@@ -36,6 +36,7 @@ struct session {
 	struct plan_key key;
 	struct plan_loaded loaded;
 	bool is_restored; /* the plan is the stored one */
+	bool is_stored; /* the plan, by this run */
 	bool is_outdated; /* which did not hold any more: session_restore finds none */
 	struct facts facts;
 	bool is_narrowing; /* shims, berm-sh, hooks: neither options nor variables of the caller widen anything */

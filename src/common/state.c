@@ -72,6 +72,15 @@ static int refuse_creating(const char *shown, struct error *err)
 	return -1;
 }
 
+/* Whatever the caller's umask: a directory that its owner may not enter would be in the way for ever. */
+static int make_directory(int parent, const char *name, mode_t mode)
+{
+	mode_t mask = umask(077);
+	int result = mkdirat(parent, name, mode);
+	umask(mask);
+	return result;
+}
+
 static int open_component(int parent, const char *name, mode_t mode, bool is_leaf)
 {
 	return is_leaf ? open_leaf(parent, name, mode) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -85,7 +94,7 @@ static int enter(int parent, const char *name, const char *shown, mode_t mode, b
 	autoclose int fd = open_component(parent, name, mode, is_leaf);
 	bool is_new = false;
 	if (fd < 0 && errno == ENOENT && mode) {
-		is_new = mkdirat(parent, name, mode & 0777) == 0;
+		is_new = make_directory(parent, name, mode & 0777) == 0;
 		if (!is_new && errno != EEXIST)
 			return refuse_creating(shown, err);
 		fd = open_component(parent, name, mode, is_leaf);
@@ -113,7 +122,7 @@ static int create_ancestors(char *path, const char *last_slash, struct error *er
 {
 	for (char *end = strchr(path + 1, '/'); end && end <= last_slash; end = strchr(end + 1, '/')) {
 		*end = '\0';
-		if (mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST)
+		if (make_directory(AT_FDCWD, path, PRIVATE_MODE) < 0 && errno != EEXIST)
 			return refuse_creating(path, err);
 		*end = '/';
 	}

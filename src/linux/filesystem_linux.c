@@ -18,6 +18,7 @@
 #include "common/cleanup.h"
 #include "common/filesystem_posix.h"
 #include "linux/signals.h"
+#include "linux/syscalls.h"
 
 enum {
 	HELPER_STACK_BYTES = 1 << 20,
@@ -259,6 +260,14 @@ static bool is_closed(const struct filesystem *fs, const char *path)
 	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0 && errno == EACCES;
 }
 
+/* Without openat2 (a sandbox around berm that does not know the call) nothing is. */
+static bool is_there(const struct filesystem *fs, const char *path)
+{
+	autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	(void)fs;
+	return fd >= 0;
+}
+
 const struct filesystem *filesystem_host(void)
 {
 	static const struct filesystem host = {
@@ -268,6 +277,7 @@ const struct filesystem *filesystem_host(void)
 		.walk = filesystem_linux_walk,
 		.walk_again = filesystem_linux_walk_again,
 		.is_closed = is_closed,
+		.is_there = is_there,
 	};
 	return &host;
 }

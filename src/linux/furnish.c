@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A mask has mode 000, and the size and the time of what it hides (and no content), so that git takes a tracked file for unchanged without
- * opening it. What is hidden is looked at here by its path, which may lead to something else by now: such a mask has another
- * name than the one that init looks for, which opens what it hides and makes a mask itself where it finds none. (Where numbers of files are not their
+ * opening it. What is hidden is looked at here by its path, without any symlink (another sandbox may swap one in, and what it leads to is not to be told inside), which may
+ * lead to something else by now: such a mask has another name than the one that init looks for, which opens what it hides and makes a mask itself where it finds none. (Where numbers of files are not their
  * own, as on some network file systems, two may share a mask.) The masks stay where they were made, in a directory
  * of mode 000. */
 #include "linux/furnish.h"
@@ -17,6 +17,7 @@
 
 #include "common/cleanup.h"
 #include "linux/channel.h"
+#include "linux/syscalls.h"
 
 void furnish_mask_name(const struct stat *hidden, char name[FURNISH_NAME])
 {
@@ -52,12 +53,15 @@ static int write_document(int own, const struct plan_document *document, uint64_
 {
 	size_t length = strlen(document->text);
 	autoclose int fd = -1;
+	ssize_t written;
 	if (length > limit)
 		return error_errno(err, EFBIG, "cannot write %s", document->path);
 	fd = openat(own, path_base_name(document->path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-	if (fd < 0 || write(fd, document->text, length) != (ssize_t)length)
-		return error_errno(err, errno, "cannot write %s", document->path);
-	return 0;
+	written = fd < 0 ? -1 : write(fd, document->text, length);
+	if (written == (ssize_t)length)
+		return 0;
+	/* Some of it: there is no more room. */
+	return error_errno(err, written < 0 ? errno : ENOSPC, "cannot write %s", document->path);
 }
 
 /* A size that may not or cannot be is not worth failing for. */
@@ -78,10 +82,11 @@ int furnish_make_mask(int masks, const char *name, const struct stat *hidden)
 /* What cannot be seen from here is left to init. Of directories, and of a file with several names, there is one: EEXIST. */
 static int make_mask_of(int masks, const char *path, uint64_t limit)
 {
+	autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	struct stat hidden;
 	char name[FURNISH_NAME];
 	int made;
-	if (lstat(path, &hidden) < 0)
+	if (fd < 0 || fstat(fd, &hidden) < 0)
 		return 0;
 	furnish_mask_name(&hidden, name);
 	if (S_ISDIR(hidden.st_mode))

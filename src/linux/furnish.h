@@ -17,7 +17,8 @@ int furnish_await(int channel, struct error *err);
 /* The launcher: fills the directory that came with MESSAGE_OWN, as one descriptor, and says so. Closes what came. */
 int furnish_fill(int channel, const int *came, size_t count, const struct plan *plan, struct error *err);
 
-/* The path in it of what lies over a file, if there is one: named by what it was made for, so that it is never taken for something else. */
+/* The path in it of what lies over a file, if there is one: named by what it was made for. (A number that was given to another file since makes size and time of the mask
+ * wrong, nothing else.) */
 enum { FURNISH_NAME = 64 };
 #define FURNISH_MASKS ".masks"
 #define FURNISH_DIRECTORY "directory" /* there: over all directories */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Denied, protected and pinned paths, as mounts on what exists now.
  *
- * denied: a mode-000, read-only file or directory lies over it (EACCES), which the launcher has made if it is a file (furnish.h). protected: a read-only copy of itself; of a
+ * denied: a mode-000, read-only file or directory lies over it (EACCES), which as a rule the launcher has made (furnish.h). protected: a read-only copy of itself; of a
  * submodule's configuration, one that git can live with (masks_git.c). pinned: a plain copy of itself, because a mount point
  * cannot be renamed or removed, so that no ancestor of the two above can be moved aside and replaced; a symlink too, which can be
  * mounted on if it is opened itself. Targets are opened without following symlinks; a path that changed since the scan ends the
@@ -118,7 +118,10 @@ static int cover_with_mask(const struct masks *masks, int target)
 static int write_text(int own, const char *name, const char *text)
 {
 	autoclose int file = openat(own, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-	return file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(file, 0444) < 0 ? -1 : 0;
+	ssize_t written = file < 0 ? -1 : write(file, text, strlen(text));
+	if (written >= 0 && written != (ssize_t)strlen(text))
+		errno = ENOSPC;
+	return written != (ssize_t)strlen(text) || fchmod(file, 0444) < 0 ? -1 : 0;
 }
 
 static int cover_with_text(struct masks *masks, int target, const char *text)

@@ -38,6 +38,7 @@ struct run {
 	bool is_in_front; /* the command's own group has the terminal, as far as is known */
 	int channel;
 	bool owes_own; /* supervision.owes_own, until it is done */
+	bool is_deferred[NSIG]; /* signals that came before that: there is nobody yet to forward them to */
 };
 
 /* Before the command has started the message waits in the channel; init takes it as the first thing afterwards. Until it has its own files it waits
@@ -137,6 +138,12 @@ static void take_signal(struct run *run, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
 	bool is_from_terminal = signals_is_from_terminal(number, info->ssi_code);
+	if (run->owes_own) {
+		if (number == SIGHUP && is_from_terminal)
+			hang_up(run);
+		run->is_deferred[number] = true;
+		return;
+	}
 	switch (number) {
 	case SIGCONT:
 		run->stop_at = 0;
@@ -158,7 +165,15 @@ static void take_signals(struct run *run)
 {
 	struct signalfd_siginfo info;
 	while (read(run->supervision->signals, &info, sizeof info) == (ssize_t)sizeof info)
-		take_signal(run, &info);
+		if (info.ssi_signo < NSIG)
+			take_signal(run, &info);
+}
+
+static void forward_deferred(struct run *run)
+{
+	for (int number = 1; number < NSIG; number++)
+		if (run->is_deferred[number])
+			signal_command(run, number);
 }
 
 static void not_executed(struct run *run, int number)
@@ -213,6 +228,8 @@ static void furnish(struct run *run, const int *came, size_t count)
 		fail(run);
 	else if (run->supervision->owes_go)
 		channel_send(run->channel, &go); /* an init that is gone is seen by its pidfd */
+	if (!run->has_failed)
+		forward_deferred(run);
 }
 
 static void take_message(struct run *run)
@@ -314,8 +331,7 @@ static int turn(struct run *run)
 	struct pollfd watched[] = {
 		{ .fd = run->supervision->pidfd, .events = POLLIN },
 		{ .fd = run->channel, .events = POLLIN },
-		{ .fd = run->owes_own ? -1 : run->supervision->signals,
-		  .events = POLLIN }, /* there is nobody to forward them to */
+		{ .fd = run->supervision->signals, .events = POLLIN },
 		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* its end */
 	};
 	bool has_time = run->time_limit || run->kill_at || run->stop_at || run->supervision->watch->next;

@@ -88,6 +88,10 @@ expect_equal "once" 1 "$(calls clone3 --policy="$scratch/all.yml")"
 expect_equal "with the network of the host" "$(readlink /proc/self/ns/net)" \
 	"$("$BERM" run --policy="$scratch/all.yml" -- readlink /proc/self/ns/net)"
 rm -f "$plans"/.begin-*
+# Plans are stored in one place only.
+expect "control: guessed" until_true stored
+XDG_STATE_HOME=$scratch/elsewhere calls clone3 >/dev/null
+expect_equal "guessed, and no plan can be stored: not again" 1 "$(XDG_STATE_HOME=$scratch/elsewhere calls clone3)"
 expect "control: stored for what follows" until_true stored
 
 # The plan does not hold any more: what was begun for it is ended, and the run obeys the new one.

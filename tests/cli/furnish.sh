@@ -83,9 +83,46 @@ for words in '' '--env=OTHER'; do # begun before the plan is known, and not
 	expect_equal "${words:-begun}: TERM ends it" "143 " "$? $(cat "$scratch/out")"
 done
 
+# A terminal that ends while init is slow: nobody could end that run any more. (strace keeps hold of what is killed meanwhile, so that it is the launcher's
+# word that is looked for.)
+hang_up() {
+	python3 - "$scratch/hang-up" "$BERM" <<-'END'
+	import os, pty, signal, sys, time
+	slow = "strace -qq -f -o '%s' -e trace=unshare,kill -e inject=unshare:delay_enter=15000000:when=1 '%s' run -- echo ran; true"
+	pid, master = pty.fork()
+	if pid == 0:
+	    os.execvp("sh", ["sh", "-c", slow % tuple(sys.argv[1:])])  # the session's leader: its end is what the kernel tells the others of
+	def child(of):
+	    try:
+	        return int(open(f"/proc/{of}/task/{of}/children").read().split()[0])
+	    except (OSError, IndexError):
+	        return 0
+	def is_there(launcher):
+	    return launcher and child(launcher) and open(f"/proc/{launcher}/comm").read() == "berm\n"
+	def has_ended():
+	    return "SIGKILL" in open(sys.argv[1]).read()
+	tracer = launcher = 0
+	end = time.monotonic() + 30
+	while time.monotonic() < end and not is_there(launcher):
+	    tracer = child(pid)
+	    launcher = tracer and child(tracer)
+	    time.sleep(0.01)
+	time.sleep(0.3)
+	os.close(master)
+	end = time.monotonic() + 10
+	while is_there(launcher) and not has_ended() and time.monotonic() < end:
+	    time.sleep(0.05)
+	print("ended" if launcher and has_ended() else "goes on")
+	for process in tracer, launcher:
+	    if process:
+	        os.kill(process, signal.SIGKILL)
+	END
+}
+expect_equal "a terminal that ends while it is being made ends it" ended "$(hang_up)"
+
 # Its time counts.
 printf 'version: 1\nlimits: {time: 1s}\n' >"$scratch/time.yml"
-for delay in 1500000 3000000; do
+for delay in 4000000 6000000; do # the time begins when the launcher has nothing else to do
 	slow "$delay" "$BERM" run --policy="$scratch/time.yml" -- echo ran
 	wait "$tracer"
 	expect_equal "a time limit holds while it is being made" 124 $?

@@ -126,6 +126,33 @@ TEST masks_are_found_for_what_they_hide_only(void)
 	PASS();
 }
 
+/* Another sandbox of the project may have put a link in the place of a directory since the search: what it leads to is not told of inside. */
+TEST looks_at_nothing_behind_a_link(void)
+{
+	int ends[2], own;
+	struct stat info;
+	struct error err = { 0 };
+	char real[128], link[128];
+
+	make_project();
+	strcpy(real, scratch_path("real"));
+	strcpy(link, scratch_path("link"));
+	ASSERT_EQ(0, mkdir(real, 0755));
+	ASSERT_EQ(0, symlink(real, link));
+	scratch_write(scratch_path("real/.env"), "elsewhere", 9, 0600);
+	strcpy(paths[SECRET], scratch_path("link/.env"));
+	make_case("led", ends, &own);
+	ASSERT_EQ(0, fill(ends[0], own, &err));
+	ASSERT_EQ(-1, look(own, paths[SECRET], &info));
+	end_case(ends, own);
+	strcpy(paths[SECRET], scratch_path("real/.env")); /* control */
+	make_case("straight", ends, &own);
+	ASSERT_EQ(0, fill(ends[0], own, &err));
+	ASSERT_EQ(0, look(own, paths[SECRET], &info));
+	end_case(ends, own);
+	PASS();
+}
+
 /* Of one file with two names there is one mask. */
 TEST hard_links_have_one_mask(void)
 {
@@ -242,6 +269,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(makes_what_a_run_has);
 	RUN_TEST(masks_are_found_for_what_they_hide_only);
+	RUN_TEST(looks_at_nothing_behind_a_link);
 	RUN_TEST(hard_links_have_one_mask);
 	RUN_TEST(writes_over_nothing);
 	RUN_TEST(obeys_a_limit_on_file_sizes);

@@ -325,6 +325,24 @@ TEST the_host_answers(void)
 	PASS();
 }
 
+/* Where commands write, a link may be put in the place of a directory at any time. */
+TEST what_is_there_is_not_behind_a_link(void)
+{
+	const struct filesystem *fs = filesystem_host();
+	if (!fs->is_there)
+		SKIPm("this system cannot say");
+	ASSERT_EQ(0, mkdir(scratch_path("repository"), 0755));
+	ASSERT_EQ(0, mkdir(scratch_path("repository/.git"), 0755));
+	ASSERT_EQ(0, symlink("repository", scratch_path("to-repository")));
+	ASSERT_EQ(0, symlink("nowhere", scratch_path("repository/dangling")));
+	ASSERT(fs->is_there(fs, scratch_path("repository/.git")));
+	ASSERT(fs->is_there(fs, scratch_path("repository/dangling")));
+	ASSERT_FALSE(fs->is_there(fs, scratch_path("repository/absent")));
+	ASSERT_EQ(0, access(scratch_path("to-repository/.git"), F_OK)); /* control */
+	ASSERT_FALSE(fs->is_there(fs, scratch_path("to-repository/.git")));
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -342,6 +360,7 @@ int main(int argc, char **argv)
 	RUN_TEST(walks_skip_what_they_are_told);
 	RUN_TEST(a_walk_of_nothing_is_nothing);
 	RUN_TEST(the_host_answers);
+	RUN_TEST(what_is_there_is_not_behind_a_link);
 	arena_free(&arena);
 	GREATEST_MAIN_END();
 }

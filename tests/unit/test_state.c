@@ -48,7 +48,7 @@ static int mode_of(const char *path)
 
 TEST makes_private_directories_whatever_the_umask(void)
 {
-	static const mode_t masks[] = { 022, 077, 0, 027 };
+	static const mode_t masks[] = { 022, 077, 0, 027, 0777 };
 	for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
 		struct state state;
 		char name[32];
@@ -240,7 +240,8 @@ static long long age_after_use(long long seconds)
 	const struct timespec times[] = { { time(NULL) - seconds, 0 }, { time(NULL) - seconds, 0 } };
 	struct state state;
 	struct stat info;
-	if (utimensat(AT_FDCWD, plan.state.directory, times, 0) < 0 || prepare(&state) < 0 || stat(plan.state.directory, &info) < 0)
+	if (utimensat(AT_FDCWD, plan.state.directory, times, 0) < 0 || prepare(&state) < 0 ||
+	    stat(plan.state.directory, &info) < 0)
 		return -1;
 	return (long long)time(NULL) - info.st_mtime;
 }
