@@ -253,9 +253,22 @@ static const char *plain_end(const struct regex_part *part, const char *at)
 	return at;
 }
 
+/* Any name; the root has none. */
+static bool is_only_stars(const struct regex_part *part)
+{
+	for (const char *at = part->start; at != part->end; at++)
+		if (*at != '*')
+			return false;
+	return !part->is_plain;
+}
+
 bool regex_add_part(struct text *out, const struct regex_part *part, enum regex_width width)
 {
 	const char *at = part->start;
+	if (is_only_stars(part)) {
+		text_add(out, "[^/]+");
+		return true;
+	}
 	while (at && at != part->end) {
 		const char *stop = plain_end(part, at);
 		while (at && at != stop)
