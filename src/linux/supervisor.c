@@ -247,6 +247,10 @@ static void take_message(struct run *run)
 	if (count > 0)
 		watch_take(run->supervision->watch, got > 0 && message.type == MESSAGE_WATCH ? (unsigned)message.value : 0,
 			   descriptors, count);
+	if (got < 0 && run->owes_own) {
+		error_errno(run->err, errno, "cannot hear the sandbox's init"); /* which would wait for ever */
+		fail(run);
+	}
 	if (got <= 0) {
 		run->channel = -1; /* init is gone or going; its pidfd tells when */
 		return;

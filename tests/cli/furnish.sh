@@ -83,6 +83,14 @@ for words in '' '--env=OTHER'; do # begun before the plan is known, and not
 	expect_equal "${words:-begun}: TERM ends it" "143 " "$? $(cat "$scratch/out")"
 done
 
+# A launcher that cannot hear its init has to end it: it would wait for ever.
+rm -f "$home"/.local/state/berm/plans/.begin-*
+said=$(timeout 60 strace -qq -f -o "$scratch/trace" -e trace=unshare,recvmsg -e inject=unshare:delay_enter=400000:when=1 \
+	-e inject=recvmsg:error=EPERM:when=1 "$BERM" run --env=OTHER -- echo ran 2>&1)
+expect_equal "init cannot be heard: refused" 125 $?
+expect_contains "in words" "cannot hear the sandbox's init" "$said"
+expect "control: that was it" grep -q 'recvmsg.*EPERM.*INJECTED' "$scratch/trace"
+
 # A terminal that ends while init is slow: nobody could end that run any more. (strace keeps hold of what is killed meanwhile, so that it is the launcher's
 # word that is looked for.)
 hang_up() {
