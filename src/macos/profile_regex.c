@@ -256,10 +256,8 @@ static const char *plain_end(const struct regex_part *part, const char *at)
 /* Any name; the root has none. */
 static bool is_only_stars(const struct regex_part *part)
 {
-	for (const char *at = part->start; at != part->end; at++)
-		if (*at != '*')
-			return false;
-	return !part->is_plain;
+	size_t length = (size_t)(part->end - part->start);
+	return !part->is_plain && length > 0 && strspn(part->start, "*") >= length;
 }
 
 bool regex_add_part(struct text *out, const struct regex_part *part, enum regex_width width)
