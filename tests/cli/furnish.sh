@@ -91,6 +91,17 @@ expect_equal "init cannot be heard: refused" 125 $?
 expect_contains "in words" "cannot hear the sandbox's init" "$said"
 expect "control: that was it" grep -q 'recvmsg.*EPERM.*INJECTED' "$scratch/trace"
 
+# The same where it cannot be told to go on. Its last message is that one, after its own files.
+for nth in 1 2 3 4 5; do
+	rm -f "$home"/.local/state/berm/plans/.begin-*
+	timeout 60 strace -qq -f -o "$scratch/trace" -e trace=unshare,sendmsg -e inject=unshare:delay_enter=400000:when=1 \
+		-e "inject=sendmsg:error=EPERM:when=$nth" "$BERM" run --env=OTHER -- echo ran >"$scratch/out" 2>&1
+	status=$?
+	grep -q 'sendmsg.*EPERM.*INJECTED' "$scratch/trace" || break
+	expect "message $nth cannot be sent: it ends, with status $status" test "$status" -ne 124
+done
+expect "control: there were four" test "$nth" -ge 4
+
 # A terminal that ends while init is slow: nobody could end that run any more. (strace keeps hold of what is killed meanwhile, so that it is the launcher's
 # word that is looked for.)
 hang_up() {
