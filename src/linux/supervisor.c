@@ -134,16 +134,20 @@ static void hang_up(struct run *run)
 		run->kill_at = clock_ms() + GRACE_MS;
 }
 
-static void take_signal(struct run *run, const struct signalfd_siginfo *info)
+/* As the kernel does with signals that nobody has taken yet: a stop and its end take each other back. */
+static void defer(struct run *run, int number)
 {
-	int number = (int)info->ssi_signo;
-	bool is_from_terminal = signals_is_from_terminal(number, info->ssi_code);
-	if (run->owes_own) {
-		if (number == SIGHUP && is_from_terminal)
-			hang_up(run);
-		run->is_deferred[number] = true;
-		return;
-	}
+	const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
+	for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++)
+		if (number == SIGCONT)
+			run->is_deferred[stops[i]] = false;
+		else if (number == stops[i])
+			run->is_deferred[SIGCONT] = false;
+	run->is_deferred[number] = true;
+}
+
+static void forward(struct run *run, int number, bool is_from_terminal)
+{
 	switch (number) {
 	case SIGCONT:
 		run->stop_at = 0;
@@ -161,6 +165,19 @@ static void take_signal(struct run *run, const struct signalfd_siginfo *info)
 	}
 }
 
+static void take_signal(struct run *run, const struct signalfd_siginfo *info)
+{
+	int number = (int)info->ssi_signo;
+	bool is_from_terminal = signals_is_from_terminal(number, info->ssi_code);
+	if (!run->owes_own) {
+		forward(run, number, is_from_terminal);
+		return;
+	}
+	if (number == SIGHUP && is_from_terminal)
+		hang_up(run); /* its time begins now */
+	defer(run, number);
+}
+
 static void take_signals(struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -169,11 +186,12 @@ static void take_signals(struct run *run)
 			take_signal(run, &info);
 }
 
+/* The terminal's too: it has told a group in which there was no command. */
 static void forward_deferred(struct run *run)
 {
 	for (int number = 1; number < NSIG; number++)
 		if (run->is_deferred[number])
-			signal_command(run, number);
+			forward(run, number, false);
 }
 
 static void not_executed(struct run *run, int number)

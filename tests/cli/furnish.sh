@@ -57,29 +57,40 @@ child() {
 has_init() {
 	launcher=$(child "$tracer") && child "$launcher" >/dev/null && [ "$(cat "/proc/$launcher/comm")" = berm ]
 }
+is_over() {
+	! grep -q '^State:[[:space:]]*[^Z]' "/proc/$tracer/status" 2>/dev/null
+}
+# Its status; a launcher that does not end is ended.
+reap() {
+	until_true is_over || kill -s KILL "$launcher"
+	wait "$tracer"
+}
 starter=(env)
 for words in '' '--env=OTHER'; do # begun before the plan is known, and not
 	for signals in WINCH CONT 'TSTP CONT' URG; do
-		# shellcheck disable=SC2086 # no word or one
-		slow 400000 "$BERM" run $words -- echo ran
-		for signal in $signals; do
-			kill -s "$signal" "$launcher"
-			sleep 0.05
+		for late in 0 1; do # the launcher has something to do, and waits for init
+			# shellcheck disable=SC2086 # no word or one
+			slow $((400000 + late * 1600000)) "$BERM" run $words -- echo ran
+			sleep "$late"
+			for signal in $signals; do
+				kill -s "$signal" "$launcher"
+				sleep 0.05
+			done
+			reap
+			expect_equal "${words:-begun}: $signals after $late s of its making" "0 ran" "$? $(cat "$scratch/out")"
 		done
-		wait "$tracer"
-		expect_equal "${words:-begun}: $signals while it is being made" "0 ran" "$? $(cat "$scratch/out")"
 	done
 	starter=(nohup)
 	# shellcheck disable=SC2086
 	slow 400000 "$BERM" run $words -- echo ran
 	kill -s HUP "$launcher"
-	wait "$tracer"
+	reap
 	expect_equal "${words:-begun}: HUP, ignored" "0 ran" "$? $(grep -v nohup "$scratch/out")"
 	starter=(env)
 	# shellcheck disable=SC2086
 	slow 400000 "$BERM" run $words -- sh -c 'sleep 20; echo ran'
 	kill -s TERM "$launcher"
-	wait "$tracer"
+	reap
 	expect_equal "${words:-begun}: TERM ends it" "143 " "$? $(cat "$scratch/out")"
 done
 
@@ -143,7 +154,7 @@ expect_equal "a terminal that ends while it is being made ends it" ended "$(hang
 printf 'version: 1\nlimits: {time: 1s}\n' >"$scratch/time.yml"
 for delay in 4000000 6000000; do # the time begins when the launcher has nothing else to do
 	slow "$delay" "$BERM" run --policy="$scratch/time.yml" -- echo ran
-	wait "$tracer"
+	reap
 	expect_equal "a time limit holds while it is being made" 124 $?
 	expect_contains "in words" "time limit of 1s reached" "$(cat "$scratch/out")"
 	expect "and nothing has run" sh -c '! grep -qx ran "$1"' sh "$scratch/out"
