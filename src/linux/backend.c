@@ -256,19 +256,13 @@ static pid_t fork_init(struct launch *launch, struct begun *begun, int *pidfd, s
 	return pid;
 }
 
-/* An init that is gone is told of by the supervisor; one that is there would wait for ever. */
-static bool is_worse_than_gone(int sent)
-{
-	return sent < 0 && errno != EPIPE && errno != ECONNRESET;
-}
-
 /* What is in the project, for init and for the documents. */
 static int search(struct launch *launch, const struct run_request *request, pid_t init, struct error *err)
 {
 	if (request->complete(request->self, launch->plan, err) < 0)
 		return -1;
 	processors_join(&launch->processors, init); /* before it looks at its processors itself, which a limit may be of */
-	if (is_worse_than_gone(findings_send(launch->ends[0], launch->plan)))
+	if (channel_has_failed(findings_send(launch->ends[0], launch->plan)))
 		return error_errno(err, errno, "cannot tell init what was found in the project");
 	plan_add_documents(launch->plan);
 	return 0;
@@ -308,7 +302,7 @@ static int complete(struct launch *launch, const struct run_request *request, st
 	if (request->confirm && request->confirm(request->self, launch->plan, err) < 0)
 		return -1;
 	supervision->owes_go = supervision->owes_own;
-	if (!supervision->owes_go && is_worse_than_gone(channel_send(launch->ends[0], &go)))
+	if (!supervision->owes_go && channel_has_failed(channel_send(launch->ends[0], &go)))
 		return error_errno(err, errno, "cannot tell init to go on");
 	return 0;
 }

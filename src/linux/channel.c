@@ -47,6 +47,11 @@ static int judge(ssize_t count)
 	return 1;
 }
 
+bool channel_has_failed(int sent)
+{
+	return sent < 0 && errno != EPIPE && errno != ECONNRESET;
+}
+
 int channel_receive(int fd, struct message *message)
 {
 	ssize_t count;

@@ -3,6 +3,7 @@
 #ifndef BERM_LINUX_CHANNEL_H
 #define BERM_LINUX_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/error.h"
@@ -40,7 +41,10 @@ struct message {
 int channel_open(int ends[2], struct error *err);
 /* 0, or -1 with errno; the other end's absence is EPIPE, never a signal. */
 int channel_send(int fd, const struct message *message);
-/* The same with descriptors, at most CHANNEL_DESCRIPTOR_MAX. */
+/* Of a sending's result, with its errno: it failed though the other end may well be there, and wait for ever. (One that is gone is told of by its
+ * pidfd.) */
+bool channel_has_failed(int sent);
+/* As channel_send, with descriptors, at most CHANNEL_DESCRIPTOR_MAX. */
 int channel_send_with(int fd, const struct message *message, const int *descriptors, size_t count);
 /* 1 with a whole message, 0 when the other end is gone, -1 with errno. */
 int channel_receive(int fd, struct message *message);

@@ -134,8 +134,7 @@ int furnish_fill(int channel, const int *came, size_t count, const struct plan *
 		close(came[i]);
 	if (status < 0)
 		return -1;
-	/* An init that is gone is told of by the supervisor. */
-	if (channel_send(channel, &done) < 0 && errno != EPIPE && errno != ECONNRESET)
+	if (channel_has_failed(channel_send(channel, &done)))
 		return error_errno(err, errno, "cannot tell init that its own files are there");
 	return 0;
 }

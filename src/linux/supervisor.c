@@ -244,9 +244,8 @@ static void furnish(struct run *run, const int *came, size_t count)
 	run->owes_own = false;
 	if (furnish_fill(run->channel, came, count, run->supervision->plan, run->err) < 0)
 		fail(run);
-	else if (run->supervision->owes_go && channel_send(run->channel, &go) < 0 && errno != EPIPE && errno != ECONNRESET) {
-		error_errno(run->err, errno,
-			    "cannot tell init to go on"); /* which would wait for ever; one that is gone is seen by its pidfd */
+	else if (run->supervision->owes_go && channel_has_failed(channel_send(run->channel, &go))) {
+		error_errno(run->err, errno, "cannot tell init to go on");
 		fail(run);
 	}
 	if (!run->has_failed)

@@ -79,6 +79,8 @@ TEST tells_that_the_other_end_is_gone(void)
 	ASSERT_EQ(0, channel_receive(ends[0], &got));
 	ASSERT_EQ(-1, channel_send(ends[0], &message)); /* a SIGPIPE would end this test */
 	ASSERT_EQ(EPIPE, errno);
+	ASSERT_FALSE(channel_has_failed(channel_send(ends[0], &message)));
+	ASSERT(channel_has_failed(channel_send(-1, &message)));
 	close(ends[0]);
 	PASS();
 }
