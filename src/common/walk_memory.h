@@ -17,7 +17,7 @@
 #include "common/arena.h"
 #include "common/filesystem.h"
 
-enum { WALK_MEMORY_MAX = 8 << 20 };
+enum { WALK_MEMORY_MAX = 8 << 20, WALK_THREADS_MAX = 4 };
 #define WALK_UNKNOWN UINT32_MAX
 
 /* Which plan it is for: what is remarkable depends on all of it. The file of the stored plan is written once and never changed. */
@@ -81,7 +81,7 @@ struct walk_memory {
 		} * items;
 		size_t count;
 	} roots;
-	struct arena arenas[2]; /* one for each thread of a walk */
+	struct arena arenas[WALK_THREADS_MAX]; /* one for each thread of a walk */
 	pthread_mutex_t lock; /* for `replaced` */
 	struct walk_listing **replaced; /* [record], where its parent still holds; NULL: none */
 	atomic_uint_least64_t kept, listed,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's file system on Linux: the POSIX answers, and a walk that reads directories in two threads (walk.h). What is found does not
- * depend on the threads; what could not be looked through ends the walk. */
+/* The host's file system on Linux: the POSIX answers, and a walk that reads directories in several threads (walk.h). What is
+ * found does not depend on the threads; what could not be looked through ends the walk. */
 #include "linux/walk.h"
 
 #include <errno.h>
@@ -19,119 +19,6 @@
 #include "common/filesystem_posix.h"
 #include "linux/signals.h"
 #include "linux/syscalls.h"
-
-enum {
-	HELPER_STACK_BYTES = 1 << 20,
-	LIST_COST = 8, /* of listing a directory, where a look at one that is known costs 1 */
-	HELPER_FROM = 128 * LIST_COST, /* waiting work that makes a second thread worth its while: init needs a processor too */
-	BATCH = 16, /* directories that a thread takes at once */
-	PENDING_BYTES_MAX = 256 << 20,
-};
-
-static size_t cost_of(const struct pending *directory)
-{
-	return directory->known == WALK_UNKNOWN ? LIST_COST : 1;
-}
-
-/* Called with the lock held. */
-static void push_all(struct walk *walk, struct pending *found)
-{
-	while (found) {
-		struct pending *next = found->next;
-		found->next = walk->stack;
-		walk->stack = found;
-		walk->waiting++;
-		walk->cost += cost_of(found);
-		walk->pending_bytes += sizeof *found + found->length;
-		found = next;
-	}
-	if (walk->pending_bytes > PENDING_BYTES_MAX && !walk->has_failed) {
-		walk->has_failed = true;
-		error_set(walk->err, "cannot look through %s: too many directories", walk->stack->path);
-	}
-	pthread_cond_broadcast(&walk->changed);
-}
-
-/* Called with the lock held. A few directories, half of those that wait at most; NULL when everything is read or the walk has failed. */
-static struct pending *pop(struct walk *walk)
-{
-	struct pending *first, **last = &first;
-	size_t count;
-	while (!walk->stack && walk->busy > 0 && !walk->has_failed)
-		pthread_cond_wait(&walk->changed, &walk->lock);
-	if (!walk->stack || walk->has_failed)
-		return NULL;
-	first = walk->stack;
-	count = (walk->waiting + 1) / 2;
-	for (size_t i = 0; i < count && i < BATCH; i++) {
-		struct pending *directory = *last;
-		walk->waiting--;
-		walk->cost -= cost_of(directory);
-		walk->pending_bytes -= sizeof *directory + directory->length;
-		last = &directory->next;
-	}
-	walk->stack = *last;
-	*last = NULL;
-	walk->busy++;
-	return first;
-}
-
-static void *helper_main(void *argument);
-
-/* musl gives a thread 128 KB by itself, and with the first one it unblocks a signal that it keeps for itself: the command is to have
- * the caller's mask. */
-static bool start_helper(struct worker *worker, pthread_t *helper)
-{
-	pthread_attr_t attributes;
-	sigset_t mask;
-	bool is_started;
-
-	if (pthread_attr_init(&attributes) != 0)
-		return false;
-	signals_mask(SIG_BLOCK, NULL, &mask);
-	is_started = pthread_attr_setstacksize(&attributes, HELPER_STACK_BYTES) == 0 &&
-		     pthread_create(helper, &attributes, helper_main, worker) == 0;
-	signals_mask(SIG_SETMASK, &mask, NULL);
-	pthread_attr_destroy(&attributes);
-	return is_started;
-}
-
-/* The first thread calls in the second once there is enough for both. Without it (no more threads allowed) one does it all. */
-static void work(struct worker *worker, pthread_t *helper, bool *has_helper, struct worker *second)
-{
-	struct walk *walk = worker->walk;
-	struct pending *batch;
-	pthread_mutex_lock(&walk->lock);
-	while ((batch = pop(walk))) {
-		struct pending *found = NULL;
-		pthread_mutex_unlock(&walk->lock);
-		while (batch) {
-			struct pending *next = batch->next, *inside = NULL, **last = &inside;
-			walk_read_directory(worker, batch, &inside);
-			while (*last)
-				last = &(*last)->next;
-			*last = found;
-			found = inside;
-			free(batch);
-			batch = next;
-		}
-		pthread_mutex_lock(&walk->lock);
-		walk->busy--;
-		push_all(walk, found);
-		if (helper && !*has_helper && walk->cost >= HELPER_FROM) {
-			*has_helper = start_helper(second, helper);
-			helper = *has_helper ? helper : NULL;
-		}
-	}
-	pthread_cond_broadcast(&walk->changed);
-	pthread_mutex_unlock(&walk->lock);
-}
-
-static void *helper_main(void *argument)
-{
-	work(argument, NULL, NULL, NULL);
-	return NULL;
-}
 
 static struct pending *new_root(const char *root)
 {
@@ -178,23 +65,6 @@ static void remember(struct walk *walk, struct walk_memory *memory, struct pendi
 	root->slot = &walk_memory_add_root(memory, root->path, walk->device)->found;
 }
 
-static void work_through(struct walk *walk)
-{
-	struct arena *arenas = walk->memory ? walk->memory->arenas : NULL;
-	struct worker first = { .walk = walk, .arena = arenas }, second = { .walk = walk, .arena = arenas ? arenas + 1 : NULL };
-	pthread_t helper;
-	bool has_helper = false;
-
-	work(&first, &helper, &has_helper, &second);
-	if (has_helper)
-		pthread_join(helper, NULL);
-	if (!walk->memory)
-		return;
-	walk->memory->kept += first.kept + second.kept;
-	walk->memory->listed += first.listed + second.listed;
-	walk->memory->learnt += first.learnt + second.learnt;
-}
-
 static int walk_root(struct walk *walk, const char *root, struct walk_memory *memory)
 {
 	autoclose int root_fd = -1;
@@ -216,11 +86,10 @@ static int walk_root(struct walk *walk, const char *root, struct walk_memory *me
 	if (memory)
 		remember(walk, memory, walk->stack);
 	walk->waiting = 1;
-	walk->cost = cost_of(walk->stack);
 	walk->pending_bytes = sizeof *walk->stack + walk->stack->length;
 	pthread_mutex_init(&walk->lock, NULL);
 	pthread_cond_init(&walk->changed, NULL);
-	work_through(walk);
+	walk_work(walk);
 	while (walk->stack) {
 		struct pending *next = walk->stack->next;
 		free(walk->stack);

@@ -12,6 +12,13 @@
 /* This process and its child. */
 enum { OWN_MAX = 2 };
 
+unsigned processors_count(void)
+{
+	cpu_set_t allowed;
+	int count = sched_getaffinity(0, sizeof allowed, &allowed) < 0 ? 1 : CPU_COUNT(&allowed);
+	return count > 1 ? (unsigned)count : 1;
+}
+
 /* "0.41 0.35 0.22 2/161 4711": the fourth says how many run or could, of how many there are. */
 bool processors_are_idle(void)
 {

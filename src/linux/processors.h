@@ -13,6 +13,8 @@ struct processors {
 	cpu_set_t allowed;
 };
 
+/* That this process may use; at least 1. */
+unsigned processors_count(void);
 /* Does nobody else run but this process and the child that it has just forked? */
 bool processors_are_idle(void);
 /* The child is not to wait for this process's processor. */

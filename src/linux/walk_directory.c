@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one directory tells: read with getdents64, or remembered from an earlier walk if it is the same. Knows no other thread, but for the
- * lock that a failure takes. */
+/* What one directory tells, read with getdents64. Knows no other thread, but for the lock that a failure takes. */
 #include "linux/walk.h"
 
 #include <errno.h>
@@ -75,7 +74,7 @@ static int open_beneath(int root_fd, const char *relative)
 	return open_by_components(root_fd, relative);
 }
 
-static void fail(struct walk *walk, int number, const char *path)
+void walk_fail(struct walk *walk, int number, const char *path)
 {
 	pthread_mutex_lock(&walk->lock);
 	if (!walk->has_failed)
@@ -85,24 +84,37 @@ static void fail(struct walk *walk, int number, const char *path)
 	pthread_mutex_unlock(&walk->lock);
 }
 
-static struct pending *add_pending(struct pending **list, const struct pending *directory, const char *name, uint32_t known)
+/* With room for a path of that length, of which the beginning is filled in. */
+static struct pending *add(struct pending **list, size_t length, const char *directory, size_t directory_length, uint32_t known)
 {
-	size_t name_length = strlen(name);
-	bool has_slash = directory->path[directory->length - 1] == '/';
-	size_t length = directory->length + !has_slash + name_length;
-	struct pending *child = malloc(sizeof *child + length + 1);
-	if (!child)
+	struct pending *pending = malloc(sizeof *pending + length + 1);
+	if (!pending)
 		return NULL;
-	memcpy(child->path, directory->path, directory->length);
-	if (!has_slash)
-		child->path[directory->length] = '/';
-	memcpy(child->path + length - name_length, name, name_length + 1);
-	child->length = length;
-	child->slot = NULL;
-	child->known = known;
-	child->next = *list;
-	*list = child;
-	return child;
+	*pending = (struct pending){ .next = *list, .known = known, .length = length };
+	memcpy(pending->path, directory, directory_length);
+	pending->path[length] = '\0';
+	*list = pending;
+	return pending;
+}
+
+bool walk_add_pending(struct pending **list, const char *directory, size_t length, const char *name, uint32_t known)
+{
+	size_t name_length = strlen(name), start = length + (directory[length - 1] != '/');
+	struct pending *child = add(list, start + name_length, directory, length, known);
+	if (!child)
+		return false;
+	child->path[start - 1] = '/';
+	memcpy(child->path + start, name, name_length);
+	return true;
+}
+
+bool walk_add_children(struct pending **list, const char *directory, size_t length, uint32_t first, uint32_t count)
+{
+	struct pending *range = add(list, length, directory, length, first);
+	if (!range)
+		return false;
+	range->children = count;
+	return true;
 }
 
 static bool is_dots(const char *name)
@@ -111,8 +123,8 @@ static bool is_dots(const char *name)
 }
 
 /* Tells the visitor, and keeps what it has to be told again. */
-static enum walk_step visit_one(struct worker *worker, struct walk_listing *listing, const char *directory, const char *name,
-				enum file_type type)
+enum walk_step walk_visit_one(struct worker *worker, struct walk_listing *listing, const char *directory, const char *name,
+			      enum file_type type)
 {
 	const struct walk *walk = worker->walk;
 	bool is_remarkable = false;
@@ -149,13 +161,13 @@ static bool visit_entries(struct worker *worker, const struct pending *directory
 		type = filesystem_type_of_entry(fd, entry->name, entry->type);
 		if (type == FILE_ABSENT)
 			continue;
-		if (visit_one(worker, listing, directory->path, entry->name, type) == WALK_SKIP || type != FILE_DIRECTORY)
+		if (walk_visit_one(worker, listing, directory->path, entry->name, type) == WALK_SKIP || type != FILE_DIRECTORY)
 			continue;
 		if (listing) {
 			walk_memory_enter(worker->arena, listing, entry->name);
 			known = walk_memory_child(worker->walk->memory, directory->known, entry->name);
 		}
-		if (!add_pending(found, directory, entry->name, known))
+		if (!walk_add_pending(found, directory->path, directory->length, entry->name, known))
 			return false;
 	}
 	return true;
@@ -173,12 +185,12 @@ void walk_visit_closed(struct worker *worker, const char *path)
 	char parent[PATH_MAX];
 	size_t length = slash == path ? 1 : (size_t)(slash - path);
 	if (length >= sizeof parent) {
-		fail(worker->walk, ENAMETOOLONG, path);
+		walk_fail(worker->walk, ENAMETOOLONG, path);
 		return;
 	}
 	memcpy(parent, path, length);
 	parent[length] = '\0';
-	visit_one(worker, NULL, parent, slash + 1, FILE_UNKNOWN);
+	walk_visit_one(worker, NULL, parent, slash + 1, FILE_UNKNOWN);
 }
 
 /* Whatever is not searched and not known to be gone ends the walk: a name could be missed. */
@@ -187,14 +199,7 @@ static void cannot_open(struct worker *worker, int number, const char *path)
 	if (number == EACCES)
 		walk_visit_closed(worker, path);
 	else if (!walk_is_gone(number))
-		fail(worker->walk, number, path);
-}
-
-/* Relative to the root's descriptor; "" for the root. */
-static const char *relative_path(const struct walk *walk, const struct pending *directory)
-{
-	const char *relative = directory->path + walk->root_length;
-	return relative + strspn(relative, "/");
+		walk_fail(worker->walk, number, path);
 }
 
 /* Before it is listed: a change that comes later then shows. The names of an encrypted directory depend on whether its key is
@@ -211,39 +216,6 @@ static void take_stamp(const struct walk *walk, int fd, struct walk_stamp *stamp
 	stamp->inode = info.stx_ino;
 	stamp->changed_s = info.stx_ctime.tv_sec;
 	stamp->changed_ns = info.stx_ctime.tv_nsec;
-}
-
-static bool is_unchanged(const struct walk *walk, const struct pending *directory)
-{
-	const struct walk_stamp *stamp = &walk->memory->records[directory->known].stamp;
-	struct stat now;
-	return stamp->inode != 0 &&
-	       fstatat(walk->root_fd, relative_path(walk, directory), &now, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
-	       S_ISDIR(now.st_mode) && now.st_dev == walk->device && now.st_ino == stamp->inode &&
-	       now.st_ctim.tv_sec == stamp->changed_s && now.st_ctim.tv_nsec == stamp->changed_ns;
-}
-
-/* What a listing would have told. */
-static void tell_known(struct worker *worker, const struct pending *directory, struct pending **found)
-{
-	struct walk *walk = worker->walk;
-	const struct walk_memory *memory = walk->memory;
-	const struct walk_record *record = &memory->records[directory->known];
-	const char *text = walk_memory_name(memory, directory->known);
-
-	walk->visitor->count(walk->visitor->self, record->stamp.directories, record->stamp.files);
-	for (uint32_t i = 0; i < record->stamp.entries; i++) {
-		text += strlen(text) + 1;
-		visit_one(worker, NULL, directory->path, text + 1, (enum file_type)text[0]);
-	}
-	for (uint32_t i = record->first_child; i < record->first_child + record->children; i++)
-		if (!add_pending(found, directory, walk_memory_name(memory, i), i)) {
-			fail(walk, ENOMEM, directory->path);
-			return;
-		}
-	if (directory->slot)
-		directory->slot->known = directory->known;
-	worker->kept++;
 }
 
 /* The newest of *found is the last child. */
@@ -271,26 +243,28 @@ static bool list(struct worker *worker, const struct pending *directory, struct 
 
 	while ((size = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0)
 		if (!visit_entries(worker, directory, listing, fd, buffer, (size_t)size, found)) {
-			fail(worker->walk, ENOMEM, directory->path);
+			walk_fail(worker->walk, ENOMEM, directory->path);
 			return false;
 		}
 	/* Half a listing may hide a name: anything but a directory that is gone ends the walk. */
 	if (size < 0 && errno != ENOENT)
-		fail(worker->walk, errno, directory->path);
+		walk_fail(worker->walk, errno, directory->path);
 	return size == 0;
 }
 
 void walk_read_directory(struct worker *worker, const struct pending *directory, struct pending **found)
 {
 	const struct walk *walk = worker->walk;
-	const char *relative = relative_path(walk, directory);
+	const char *relative = walk_relative_path(walk, directory->path);
 	struct walk_listing *listing = NULL;
 	autoclose int fd = -1;
 
-	if (directory->known != WALK_UNKNOWN && is_unchanged(walk, directory)) {
-		tell_known(worker, directory, found);
+	if (directory->children > 0) {
+		walk_tell_children(worker, directory, directory->known, directory->children, found);
 		return;
 	}
+	if (directory->known != WALK_UNKNOWN && walk_tell_known(worker, directory, found))
+		return;
 	do
 		fd = *relative ? open_beneath(walk->root_fd, relative) : openat(walk->root_fd, ".", WALK_DIRECTORY_FLAGS);
 	while (fd < 0 && errno == EINTR);

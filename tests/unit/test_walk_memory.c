@@ -349,6 +349,58 @@ TEST only_what_changed_is_listed(void)
 }
 
 /* Their content decides, and it changes without the directory. */
+/* A chain of directories "d", with a secret in each hundredth: deeper than what one descent keeps in mind. */
+static bool make_chain(int depth)
+{
+	int at = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 1; i <= depth && at >= 0; i++) {
+		int next = mkdirat(at, "d", 0755) < 0 ? -1 : openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = next;
+		if (i % 100 == 0)
+			close(openat(at, ".env", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+	}
+	return at >= 0 && close(at) == 0;
+}
+
+/* Enough to do for every thread that there may be: which of them looks at what changes nothing. */
+TEST threads_change_nothing_that_is_found(void)
+{
+	enum { COUNT = 2000, DEPTH = 300, ROUNDS = 40, ALL = 1 + 2 * COUNT + DEPTH };
+	struct plan_fixture fixture = { 0 };
+	struct walk_memory counted;
+	struct plan *plan;
+	void *bytes = NULL;
+	size_t size;
+
+	state = 0x5eed;
+	make_tree(COUNT);
+	ASSERT(make_chain(DEPTH));
+	plan = make_plan(&fixture, plain_policy);
+	ASSERT(plan);
+	settle();
+	free(scan_again(plan, &bytes, &size, &counted));
+	ASSERT_EQ(ALL, counted.listed);
+	for (int round = 0; round < ROUNDS; round++) {
+		char *again = scan_again(plan, &bytes, &size, &counted), *anew = scan(plan, NULL);
+		ASSERT_STR_EQ(anew, again);
+		ASSERT_EQ(ALL, counted.kept + counted.listed);
+		ASSERT(round > 0 || counted.kept == ALL);
+		free(again);
+		free(anew);
+		/* next time: many or few that changed, with secrets or without */
+		for (unsigned changes = 1u << pick(10); changes > 0; changes--) {
+			const char *path = scratch_path("tree/d%u/e/%s", pick(COUNT), pick(2) ? ".env" : "x");
+			if (unlink(path) < 0)
+				scratch_write(path, "x", 1, 0644);
+		}
+	}
+	free(bytes);
+	remove_tree(top);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
 TEST pointers_of_git_are_read_every_time(void)
 {
 	static const char inside[] = "gitdir: ../worktrees/x\n", outside[] = "gitdir: /elsewhere/.git\n";
@@ -554,6 +606,7 @@ int main(int argc, char **argv)
 	RUN_TESTp(a_memory_changes_nothing_that_is_found, plain_policy, scratch_directory());
 	RUN_TESTp(a_memory_changes_nothing_that_is_found, nested_policy, scratch_directory());
 	RUN_TEST(only_what_changed_is_listed);
+	RUN_TEST(threads_change_nothing_that_is_found);
 	RUN_TEST(pointers_of_git_are_read_every_time);
 	RUN_TEST(young_directories_are_not_trusted);
 	RUN_TEST(mounts);
