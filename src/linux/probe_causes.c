@@ -141,12 +141,12 @@ const struct cause_row cause_table[] = {
 	{ STAGE_NAMESPACES, EACCES, is_selinux, { selinux_denies, FIX_SELINUX } },
 	{ STAGE_NAMESPACES, EACCES, has_apparmor_profile, { profile_denies, FIX_PROFILE } },
 	{ STAGE_NAMESPACES, EACCES, NULL, { "a security module refuses user namespaces to this program", FIX_NONE } },
-	{ STAGE_NAMESPACES, EINVAL, NULL, { "this kernel was built without one of the namespaces", FIX_KERNEL_512 } },
+	{ STAGE_NAMESPACES, EINVAL, NULL, { "this kernel was built without one of the namespaces", FIX_KERNEL_519 } },
 	{ STAGE_NAMESPACES, ENOSYS, is_container, { "the container's seccomp profile refuses namespaces", FIX_CONTAINER } },
 	{ STAGE_NAMESPACES,
 	  ENOSYS,
 	  is_before_53,
-	  { "this kernel has no clone3(2): it is older than Linux 5.3", FIX_KERNEL_512 } },
+	  { "this kernel has no clone3(2): it is older than Linux 5.3", FIX_KERNEL_519 } },
 	{ STAGE_NAMESPACES, ENOSYS, NULL, { "clone3(2) is refused here by a seccomp profile", FIX_OUTSIDE } },
 	{ STAGE_NAMESPACES, EAGAIN, NULL, { "the limit on processes is reached", FIX_PROCESSES } },
 
@@ -167,7 +167,7 @@ const struct cause_row cause_table[] = {
 	{ STAGE_LOOPBACK, EPERM, NULL, { no_capability, FIX_NONE } },
 
 	{ STAGE_LOCK, ENOSYS, is_container, { container_mounts, FIX_CONTAINER } },
-	{ STAGE_LOCK, ENOSYS, NULL, { old_mounts, FIX_KERNEL_512 } },
+	{ STAGE_LOCK, ENOSYS, NULL, { old_mounts, FIX_KERNEL_519 } },
 	{ STAGE_LOCK, EPERM, has_apparmor_restriction, { ubuntu_restriction, FIX_APPARMOR } },
 	{ STAGE_LOCK, EPERM, is_container, { container_mounts, FIX_CONTAINER } },
 	{ STAGE_LOCK, EPERM, is_sandboxed, { sandbox_mounts, FIX_OUTSIDE } },
@@ -177,7 +177,7 @@ const struct cause_row cause_table[] = {
 	{ STAGE_LOCK, EACCES, NULL, { "a security module refuses mounts to this program", FIX_PROFILE } },
 
 	{ STAGE_ROOT, ENOSYS, is_container, { container_mounts, FIX_CONTAINER } },
-	{ STAGE_ROOT, ENOSYS, NULL, { "this kernel has no fsopen(2), or a filter hides it", FIX_KERNEL_512 } },
+	{ STAGE_ROOT, ENOSYS, NULL, { "this kernel has no fsopen(2), or a filter hides it", FIX_KERNEL_519 } },
 	{ STAGE_ROOT, EPERM, is_container, { container_mounts, FIX_CONTAINER } },
 	{ STAGE_ROOT, EPERM, is_sandboxed, { sandbox_mounts, FIX_OUTSIDE } },
 	{ STAGE_ROOT, EPERM, NULL, { no_capability, FIX_NONE } },
@@ -186,7 +186,10 @@ const struct cause_row cause_table[] = {
 
 	{ STAGE_BIND, EPERM, is_container, { container_mounts, FIX_CONTAINER } },
 	{ STAGE_BIND, EPERM, NULL, { "mounts are refused in this user namespace", FIX_NONE } },
-	{ STAGE_BIND, ENOSYS, NULL, { "this kernel has no open_tree(2), or a filter hides it", FIX_KERNEL_512 } },
+	{ STAGE_BIND,
+	  ENOSYS,
+	  NULL,
+	  { "this kernel has no open_tree(2) or mount_setattr(2), or a filter hides them", FIX_KERNEL_519 } },
 
 	{ STAGE_PROC,
 	  EPERM,
@@ -215,8 +218,8 @@ const struct cause_row cause_table[] = {
 	{ STAGE_FILTER,
 	  EINVAL,
 	  NULL,
-	  { "this kernel was built without seccomp filters (CONFIG_SECCOMP_FILTER)", FIX_KERNEL_512 } },
-	{ STAGE_FILTER, ENOSYS, NULL, { "this kernel was built without seccomp, or a filter hides it", FIX_KERNEL_512 } },
+	  { "this kernel was built without seccomp filters (CONFIG_SECCOMP_FILTER)", FIX_KERNEL_519 } },
+	{ STAGE_FILTER, ENOSYS, NULL, { "this kernel was built without seccomp, or a filter hides it", FIX_KERNEL_519 } },
 	{ STAGE_FILTER, EPERM, NULL, { "a filter around berm refuses further ones", FIX_OUTSIDE } },
 	{ STAGE_FILTER, EACCES, NULL, { "no_new_privs is not set", FIX_NONE } },
 
