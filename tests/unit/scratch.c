@@ -57,8 +57,9 @@ const char *scratch_directory(void)
 {
 	if (directory[0])
 		return directory;
-	snprintf(directory, sizeof directory, "/tmp/berm-unit.XXXXXX");
-	if (!mkdtemp(directory))
+	const char *place = getenv("TMPDIR");
+	int length = snprintf(directory, sizeof directory, "%s/berm-unit.XXXXXX", place ? place : "/tmp");
+	if (length >= (int)sizeof directory || !mkdtemp(directory))
 		give_up("mkdtemp");
 	owner = getpid();
 	atexit(clean);
