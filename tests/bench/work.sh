@@ -18,7 +18,7 @@ as_user sh -c 'cd build-c && for i in $(seq 40); do
 done
 { printf "OBJECTS = "; for i in $(seq 40); do printf "f%d.o " $i; done; printf "\nall: \$(OBJECTS)\n.PHONY: all\n"; } >Makefile'
 if command -v make >/dev/null && command -v cc >/dev/null; then
-	measure "C build, 40 files" "$counts" "$work/build-c" --warm-up=1 -- /usr/bin/make -s -B -j2 all
+	measure "C build, 40 files" $((counts * 4)) "$work/build-c" --warm-up=1 -- /usr/bin/make -s -B -j2 all
 fi
 
 # 20,000 tracked files.
