@@ -291,16 +291,19 @@ static int complete(struct launch *launch, const struct run_request *request, st
 		    struct run_result *result, struct error *err)
 {
 	const struct message go = { .type = MESSAGE_GO };
+	supervision->progress = launch->progress;
 	if (launch->limits.has_scope && launch_scope(launch, supervision->pid, result, err) < 0)
 		return -1;
 	if (!launch->is_complete && search(launch, request, supervision->pid, err) < 0)
 		return -1;
+	supervisor_look_at_terminal(supervision);
 	if (!launch->is_alone && furnish_now(launch, &supervision->owes_own, err) < 0)
 		return -1;
 	if (launch->is_complete)
 		return 0;
 	if (request->confirm && request->confirm(request->self, launch->plan, err) < 0)
 		return -1;
+	supervisor_look_at_terminal(supervision);
 	supervision->owes_go = supervision->owes_own;
 	if (!supervision->owes_go && channel_has_failed(channel_send(launch->ends[0], &go)))
 		return error_errno(err, errno, "cannot tell init to go on");
@@ -341,7 +344,6 @@ static int run_and_supervise(struct launch *launch, struct begun *begun, const s
 	}
 	supervision.channel = channel;
 	supervision.pidfd = pidfd;
-	supervision.progress = launch->progress;
 	launch->watch.init = supervision.pid;
 	if (request->meanwhile)
 		request->meanwhile(request->self);

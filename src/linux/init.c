@@ -222,9 +222,9 @@ static void hold_terminal_stop(void)
 }
 
 /* Between vfork and execve. Returns only if that failed: *failure is its errno then, or 0 and err says what else. */
-static void become_command(const struct launch *launch, volatile int *failure, struct error *err)
+static void become_command(const struct launch *launch, bool is_in_front, volatile int *failure, struct error *err)
 {
-	if (launch->has_own_group && setpgid(0, 0) == 0)
+	if (launch->has_own_group && setpgid(0, 0) == 0 && is_in_front && !signals_was_continued())
 		tcsetpgrp(0, getpid()); /* a terminal that is gone needs no group */
 	signals_give_back(&launch->signals);
 	if (launch->is_alone && alone_lock_command(launch, err) < 0)
@@ -236,6 +236,7 @@ static void start(const struct launch *launch, struct post *post)
 {
 	volatile int failure = 0;
 	struct error not_locked = { 0 };
+	bool is_in_front;
 	pid_t pid;
 
 	if (post->has_own_group)
@@ -244,10 +245,12 @@ static void start(const struct launch *launch, struct post *post)
 	launch->progress->has_started = true;
 	/* What the group got before the command was in it did not reach the command. */
 	take_signals(post);
+	/* A job that was stopped and continued may be one in the background by now: who knows is the launcher, which hands the terminal on if it is. */
+	is_in_front = !launch->progress->is_in_background && !post->group_at[SIGCONT];
 	memset(post->group_at, 0, sizeof post->group_at);
 	pid = vfork();
 	if (pid == 0) {
-		become_command(launch, &failure, &not_locked);
+		become_command(launch, is_in_front, &failure, &not_locked);
 		_exit(EXIT_NOT_FOUND);
 	}
 	if (pid < 0) {

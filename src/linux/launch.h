@@ -23,6 +23,7 @@
 struct progress {
 	atomic_bool has_started; /* execve was imminent: from here on something may have run */
 	atomic_bool is_running; /* the command exists: it gets by itself what its process group gets */
+	atomic_bool is_in_background; /* the launcher's word: its group has lost the terminal since berm began */
 };
 
 struct launch {
@@ -73,7 +74,7 @@ _Noreturn void init_main(struct launch *launch);
 struct supervision {
 	const struct plan *plan;
 	int channel; /* launcher's end */
-	const struct progress *progress;
+	struct progress *progress;
 	int pidfd; /* of init */
 	pid_t pid; /* of init */
 	int signals; /* signalfd */
@@ -86,6 +87,8 @@ struct supervision {
 	bool owes_own; /* init has not said yet where its own files go, and waits for them (furnish.h); */
 	bool owes_go; /* and then for this */
 };
+/* Before init is told to go on: a job that was stopped and continued in the background meanwhile has no right to the terminal. */
+void supervisor_look_at_terminal(const struct supervision *supervision);
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);
 
 #endif

@@ -79,6 +79,12 @@ int signals_watch_inside(struct error *err)
 	return fd;
 }
 
+bool signals_was_continued(void)
+{
+	sigset_t pending;
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
 void signals_give_back(const struct signal_state *saved)
 {
 	sigaction(SIGCHLD, &saved->child, NULL);

@@ -22,6 +22,8 @@ int signals_take(struct signal_state *saved, struct error *err);
 /* Init: a signalfd of SIGCHLD and of what is forwarded. Init shares the command's process group at first, so what reaches init from
  * outside was sent to the group and needs no forwarding. */
 int signals_watch_inside(struct error *err);
+/* Is there a SIGCONT that nobody has taken? It is blocked: one that ended a stop is pending. Async-signal-safe. */
+bool signals_was_continued(void);
 /* The command, between vfork and execve: async-signal-safe. */
 void signals_give_back(const struct signal_state *saved);
 /* Was this signal sent by the terminal driver to the whole foreground group (so that the command has it already)? */

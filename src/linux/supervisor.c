@@ -22,6 +22,7 @@ enum {
 	GRACE_MS = 2000, /* between SIGTERM and SIGKILL at the time limit, and after the terminal hung up */
 	PATIENCE_MS = 10000, /* for processes that are left when init was killed, without a pid namespace */
 	STOP_DELAY_MS = 50, /* a stop that is taken back within this time is not ours to repeat */
+	START_MS = 200, /* a command that is not executed within this time may have been stopped before it could be */
 };
 
 struct run {
@@ -33,7 +34,7 @@ struct run {
 	bool is_time_over, is_killed;
 	bool is_unwatched; /* killed because nobody would have watched it any more */
 	bool are_all_stopped; /* by berm, which cannot watch while it is stopped */
-	int64_t time_limit, kill_at, stop_at; /* monotonic milliseconds; 0: none */
+	int64_t time_limit, kill_at, stop_at, start_by; /* monotonic milliseconds; 0: none */
 	int stop_signal;
 	bool is_in_front; /* the command's own group has the terminal, as far as is known */
 	int channel;
@@ -88,13 +89,6 @@ static void continue_command(struct run *run)
 	signal_command(run, SIGCONT);
 }
 
-/* SIGCONT is blocked: one that ended a stop is pending now. */
-static bool was_continued(void)
-{
-	sigset_t pending;
-	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
-}
-
 /* By the signal that stopped the command, so that the shell says the same of berm as it would of the command. */
 static void stop_self(struct run *run)
 {
@@ -117,7 +111,7 @@ static void stop_self(struct run *run)
 	signals_mask(SIG_SETMASK, &before, NULL);
 	/* Where no shell could continue it (an orphaned group: the terminal was opened for berm alone) the kernel does not stop berm; bare it
 	 * would not have stopped the command either. */
-	if (was_continued())
+	if (signals_was_continued())
 		return;
 	if (run->are_all_stopped)
 		signal_all(run, SIGCONT);
@@ -237,11 +231,19 @@ static void fail(struct run *run)
 	kill(run->supervision->pid, SIGKILL); /* it has started nothing yet */
 }
 
+void supervisor_look_at_terminal(const struct supervision *supervision)
+{
+	if (supervision->has_own_group)
+		supervision->progress->is_in_background = !terminal_is_ours(supervision->terminal);
+}
+
 /* Init waits for its own files, and then for the word that it may start the command. */
 static void furnish(struct run *run, const int *came, size_t count)
 {
 	const struct message go = { .type = MESSAGE_GO };
 	run->owes_own = false;
+	supervisor_look_at_terminal(run->supervision);
+	run->is_in_front = run->supervision->has_own_group && !run->supervision->progress->is_in_background;
 	if (furnish_fill(run->channel, came, count, run->supervision->plan, run->err) < 0)
 		fail(run);
 	else if (run->supervision->owes_go && channel_has_failed(channel_send(run->channel, &go))) {
@@ -316,9 +318,24 @@ static void take_message(struct run *run)
 	}
 }
 
+/* A command that is stopped between its fork and its execution keeps init waiting, which can then neither tell of it nor pass anything on: it is continued. */
+static void look_at_start(struct run *run, int64_t now)
+{
+	const struct supervision *supervision = run->supervision;
+	if (supervision->progress->is_running || run->has_status) {
+		run->start_by = 0;
+		return;
+	}
+	if (supervision->progress->has_started)
+		sweep_continue(supervision->pid);
+	run->start_by = now + START_MS;
+}
+
 static void take_time(struct run *run)
 {
 	int64_t now = clock_ms();
+	if (run->start_by && now >= run->start_by)
+		look_at_start(run, now);
 	if (run->stop_at && now >= run->stop_at)
 		stop_self(run);
 	if (run->time_limit && now >= run->time_limit) {
@@ -334,7 +351,7 @@ static void take_time(struct run *run)
 
 static int next_timeout(const struct run *run)
 {
-	const int64_t times[] = { run->time_limit, run->kill_at, run->stop_at, run->supervision->watch->next };
+	const int64_t times[] = { run->time_limit, run->kill_at, run->stop_at, run->start_by, run->supervision->watch->next };
 	int64_t next = -1, now = clock_ms();
 	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
 		int64_t left = times[i] - now;
@@ -358,7 +375,7 @@ static int turn(struct run *run)
 		{ .fd = run->supervision->signals, .events = POLLIN },
 		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* its end */
 	};
-	bool has_time = run->time_limit || run->kill_at || run->stop_at || run->supervision->watch->next;
+	bool has_time = run->time_limit || run->kill_at || run->stop_at || run->start_by || run->supervision->watch->next;
 	int timeout = has_time ? next_timeout(run) : -1;
 	if (poll(watched, 4, timeout) < 0 && errno != EINTR) {
 		run->is_unwatched = true;
@@ -473,7 +490,8 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 			   .err = err,
 			   .channel = supervision->channel,
 			   .owes_own = supervision->owes_own,
-			   .is_in_front = supervision->has_own_group };
+			   .is_in_front = supervision->has_own_group && !supervision->progress->is_in_background,
+			   .start_by = clock_ms() + START_MS };
 	const struct setting *time = &supervision->plan->limits[LIMIT_TIME];
 	struct cgroup_events events;
 	int status = 0;

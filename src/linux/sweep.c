@@ -61,16 +61,20 @@ static void close_directory(DIR **directory)
 		closedir(*directory);
 }
 
-/* A child cannot vanish before it is waited for, so its number is its own. */
-static void kill_children(void)
+static void signal_children(pid_t parent, int number)
 {
 	__attribute__((cleanup(close_directory))) DIR *directory = opendir("/proc");
 	const struct dirent *entry;
 	while (directory && (entry = readdir(directory))) {
 		long pid = strtol(entry->d_name, NULL, 10);
-		if (pid > 1 && parent_of(entry->d_name) == getpid())
-			kill((pid_t)pid, SIGKILL);
+		if (pid > 1 && parent_of(entry->d_name) == parent)
+			kill((pid_t)pid, number);
 	}
+}
+
+void sweep_continue(pid_t parent)
+{
+	signal_children(parent, SIGCONT);
 }
 
 /* True if there are no children any more. */
@@ -90,7 +94,8 @@ bool sweep_children(int patience_ms)
 	while (!reap()) {
 		if (clock_ms() >= end)
 			return false;
-		kill_children();
+		signal_children(getpid(),
+				SIGKILL); /* a child cannot vanish before it is waited for, so its number is its own */
 		if (reap())
 			return true;
 		nanosleep(&round, NULL);

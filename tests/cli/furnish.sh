@@ -94,6 +94,22 @@ for words in '' '--env=OTHER'; do # begun before the plan is known, and not
 	expect_equal "${words:-begun}: TERM ends it" "143 " "$? $(cat "$scratch/out")"
 done
 
+# A command that is stopped after its fork and before its execution: init waits for it and sees nothing else.
+has_command() {
+	has_init && command=$(child "$(child "$launcher")") && [ "$(cat "/proc/$command/comm")" = berm ]
+}
+for signal in STOP TSTP; do
+	# looked for along PATH, in vain at first: a stop takes effect where a call returns
+	PATH=/nowhere:/nowhere/else:$PATH strace -qq -f -o "$scratch/trace" -e trace=execve -e inject=execve:delay_enter=500000 "$BERM" run -- echo ran \
+		>"$scratch/out" 2>&1 &
+	tracer=$!
+	until_true has_command || fail "a command that is not executed yet" "$(cat "$scratch/out")"
+	kill -s "$signal" "$command"
+	expect_equal "control: it is not executed yet" berm "$(cat "/proc/$command/comm")"
+	reap
+	expect_equal "$signal before the command is executed" "0 ran" "$? $(cat "$scratch/out")"
+done
+
 # A launcher that cannot hear its init has to end it: it would wait for ever. Init is slow enough for the launcher to have nothing else to do by then.
 rm -f "$home"/.local/state/berm/plans/.begin-*
 said=$(timeout -k 1 20 strace -qq -f -o "$scratch/trace" -e trace=unshare,recvmsg -e inject=unshare:delay_enter=3000000:when=1 \
@@ -149,6 +165,73 @@ hang_up() {
 	END
 }
 expect_equal "a terminal that ends while it is being made ends it" ended "$(hang_up)"
+
+# A job that is stopped while its sandbox is being made and goes on in the background: the terminal is the shell's then, and what is typed there. In the foreground
+# it is the command's. As many moments of a launch as it takes to meet five in which init was there and the command was not.
+job() {
+	python3 - "$BERM" "$1" <<-'END'
+	import fcntl, os, pty, signal, sys, termios, time
+	MISSED, LEFT, TAKEN = 1, 2, 3
+	is_front = sys.argv[2] == "fg"
+	def shell(delay):  # what a shell does with ^Z, bg and fg
+	    job = os.fork()
+	    if job == 0:
+	        os.setpgid(0, 0)
+	        os.tcsetpgrp(0, os.getpgrp())
+	        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+	        os.execv(sys.argv[1], ["berm", "run", "--", "sleep", "2"])
+	    try:
+	        os.setpgid(job, job)  # it may not have come to that yet, or be beyond it
+	    except OSError:
+	        pass
+	    time.sleep(delay)
+	    os.kill(-job, signal.SIGSTOP)
+	    _, status = os.waitpid(job, os.WUNTRACED)
+	    if not os.WIFSTOPPED(status):
+	        return MISSED
+	    children = open(f"/proc/{job}/task/{job}/children").read().split()
+	    is_met = children and os.tcgetpgrp(0) == job
+	    given = job if is_front else os.getpgrp()
+	    os.tcsetpgrp(0, given)
+	    os.kill(-job, signal.SIGCONT)
+	    end = time.monotonic() + (30 if is_front else 1.5)
+	    while is_met and os.tcgetpgrp(0) == given and time.monotonic() < end:
+	        time.sleep(0.01)
+	    is_taken = os.tcgetpgrp(0) != given
+	    os.kill(job, signal.SIGKILL)
+	    os.waitpid(job, 0)
+	    return (TAKEN if is_taken else LEFT) if is_met else MISSED
+	def play(delay):
+	    master, slave = pty.openpty()
+	    leader = os.fork()
+	    if leader == 0:
+	        os.setsid()
+	        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+	        for fd in 0, 1, 2:
+	            os.dup2(slave, fd)
+	        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+	        try:
+	            os._exit(shell(delay))
+	        finally:
+	            os._exit(99)
+	    _, status = os.waitpid(leader, 0)
+	    os.close(master)
+	    os.close(slave)
+	    return os.waitstatus_to_exitcode(status)
+	met = taken = 0
+	end = time.monotonic() + 120
+	while met < 5 and time.monotonic() < end:
+	    for delay in range(1, 16):
+	        result = play(delay / 1000)
+	        if result not in (MISSED, LEFT, TAKEN):
+	            sys.exit("the shell has failed")
+	        met += result != MISSED
+	        taken += result == TAKEN
+	print("not met" if met < 5 else "left" if taken == 0 else "taken" if taken == met else f"taken {taken} of {met} times")
+	END
+}
+expect_equal "a job in the background leaves the terminal alone" left "$(job bg)"
+expect_equal "control: one in the foreground takes it" taken "$(job fg)"
 
 # Its time counts.
 printf 'version: 1\nlimits: {time: 1s}\n' >"$scratch/time.yml"
