@@ -55,6 +55,7 @@ struct post {
 	bool is_git_refused; /* told once */
 	pid_t command;
 	bool has_own_group; /* the command's; ours is the launcher's */
+	bool is_in_front; /* at its start: then it takes the terminal */
 	int64_t group_at[NSIG]; /* when this signal reached the whole process group from outside; 0: did not */
 	int64_t end_at; /* monotonic milliseconds; 0: no limit */
 };
@@ -236,7 +237,6 @@ static void start(const struct launch *launch, struct post *post)
 {
 	volatile int failure = 0;
 	struct error not_locked = { 0 };
-	bool is_in_front;
 	pid_t pid;
 
 	if (post->has_own_group)
@@ -246,11 +246,11 @@ static void start(const struct launch *launch, struct post *post)
 	/* What the group got before the command was in it did not reach the command. */
 	take_signals(post);
 	/* A job that was stopped and continued may be one in the background by now: who knows is the launcher, which hands the terminal on if it is. */
-	is_in_front = !launch->progress->is_in_background && !post->group_at[SIGCONT];
+	post->is_in_front = !launch->progress->is_in_background && !post->group_at[SIGCONT];
 	memset(post->group_at, 0, sizeof post->group_at);
 	pid = vfork();
 	if (pid == 0) {
-		become_command(launch, is_in_front, &failure, &not_locked);
+		become_command(launch, post->is_in_front, &failure, &not_locked);
 		_exit(EXIT_NOT_FOUND);
 	}
 	if (pid < 0) {
