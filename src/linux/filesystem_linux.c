@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +16,6 @@
 
 #include "common/cleanup.h"
 #include "common/filesystem_posix.h"
-#include "linux/signals.h"
 #include "linux/syscalls.h"
 
 static struct pending *new_root(const char *root)
@@ -32,7 +30,8 @@ static struct pending *new_root(const char *root)
 	return pending;
 }
 
-/* File systems that change a directory's ctime with every name in it, at once, by this machine's clock, and have been seen to (tests/filesystems). Others are listed. */
+/* File systems that change a directory's ctime with every name in it, at once, by this machine's clock, and have been seen to
+ * (tests/filesystems). Others are listed. */
 static bool has_good_times(int fd)
 {
 	struct statfs info;

@@ -57,7 +57,7 @@ const char *scratch_directory(void)
 {
 	if (directory[0])
 		return directory;
-	const char *place = getenv("TMPDIR");
+	const char *place = getenv("BERM_UNIT_PLACE");
 	int length = snprintf(directory, sizeof directory, "%s/berm-unit.XXXXXX", place ? place : "/tmp");
 	if (length >= (int)sizeof directory || !mkdtemp(directory))
 		give_up("mkdtemp");

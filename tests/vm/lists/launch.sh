@@ -11,11 +11,16 @@ echo 'ref: refs/heads/main' >/home/ann/app/.git/HEAD
 echo '{}' >/home/ann/app/.vscode/settings.json
 chown -R 1000:1000 /home/ann
 
+plans=/home/ann/.local/state/berm/plans
+inside() {
+	[ "$way" != "a new plan" ] || rm -rf $plans
+	run as_user berm run -- "$@"
+}
 # allowed NAME COMMAND... and refused NAME COMMAND...: inside. What is refused inside is done outside too, in a copy, or it would show nothing.
 allowed() {
 	name=$1
 	shift
-	run as_user berm run -- "$@"
+	inside "$@"
 	expect "$way: $name" 0 $status
 }
 refused() {
@@ -26,7 +31,7 @@ refused() {
 	expect "$way: control: $name, outside" 0 $status
 	rm -rf /home/ann/app/* /home/ann/app/.[a-z]* 2>/dev/null
 	cp -a /tmp/copy/. /home/ann/app/
-	run as_user berm run -- "$@"
+	inside "$@"
 	if [ $status -ne 0 ] && [ $status -lt 120 ]; then
 		echo "ok $way: $name"
 	else
@@ -71,7 +76,6 @@ expect "doctor" 0 $status
 echo "note: $(grep -i landlock /tmp/out | head -n 3 | tr '\n' ' ')"
 
 way="a new plan"
-rm -rf /home/ann/.local/state/berm/plans
 wall
 way="the stored plan"
 sleep 1
@@ -80,11 +84,11 @@ run as_user berm run -- true
 run as_user berm plan --why-rebuilt
 expect "the plan is stored" 0 $status
 contains "with an index" "an index of"
-rm -f /home/ann/.local/state/berm/plans/.begin-*
+rm -f $plans/.begin-*
 run as_user berm run -- cat .env
 expect "$way: a secret" 1 $status
 way="begun before the plan"
-expect "$way: it was guessed" 1 "$(ls -a /home/ann/.local/state/berm/plans | grep -c '^.begin-')"
+expect "$way: it was guessed" 1 "$(ls -a $plans | grep -c '^.begin-')"
 wall
 # What is new since the plan was stored and the directories were known.
 echo secret >/home/ann/app/d1/.env
