@@ -23,7 +23,7 @@ if(index EQUAL 0)
 endif()
 
 file(WRITE "${OUTPUT}" "/* Made by cmake/embed.cmake from policies/. */
-#include \"common/embedded.h\"
+#include \"common/policy/embedded.h\"
 
 ${texts}const struct embedded_file embedded_policies[] = {
 ${entries}};

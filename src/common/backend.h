@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/egress_report.h"
-#include "common/error.h"
-#include "common/guarantee.h"
-#include "common/plan.h"
+#include "common/proxy/refusals.h"
+#include "common/base/error.h"
+#include "common/policy/guarantee.h"
+#include "common/plan/plan.h"
 
 enum exit_code {
 	EXIT_ENDED = 123, /* ended by berm after it started; the reason is on stderr */

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "linux/rights.h"
+#include "linux/fd_passing.h"
 
 /* A packet of bytes; the kernel wants each in one piece. */
 enum { PACKET_BYTES = 32768 };

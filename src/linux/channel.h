@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 enum message_type {
 	MESSAGE_FAILED = 1, /* init → launcher: set-up failed, nothing ran; error says it */

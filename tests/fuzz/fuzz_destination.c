@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/address.h"
-#include "common/destination.h"
+#include "common/net/address.h"
+#include "common/net/destination.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/detect.h"
-#include "common/detect_config.h"
-#include "common/detect_url.h"
-#include "common/policy.h"
-#include "common/text.h"
+#include "common/detect/detect.h"
+#include "common/detect/config.h"
+#include "common/detect/url.h"
+#include "common/policy/policy.h"
+#include "common/base/text.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

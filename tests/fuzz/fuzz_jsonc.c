@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/hook_rewrite.h"
-#include "common/jsonc.h"
+#include "common/setup/agent_hook.h"
+#include "common/format/jsonc.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

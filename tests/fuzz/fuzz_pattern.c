@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/pattern.h"
-#include "common/pattern_class.h"
-#include "common/unicode.h"
+#include "common/fs/pattern.h"
+#include "common/fs/pattern_class.h"
+#include "common/format/unicode.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/plan_build.h"
-#include "common/policy_value.h"
-#include "common/text.h"
+#include "common/plan/build.h"
+#include "common/policy/value.h"
+#include "common/base/text.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/document.h"
-#include "common/policy.h"
-#include "common/policy_value.h"
-#include "common/text.h"
+#include "common/format/yaml.h"
+#include "common/policy/policy.h"
+#include "common/policy/value.h"
+#include "common/base/text.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

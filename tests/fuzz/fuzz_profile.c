@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/plan_build.h"
-#include "common/text.h"
-#include "common/unicode.h"
+#include "common/plan/build.h"
+#include "common/base/text.h"
+#include "common/format/unicode.h"
 #include "fuzz/property.h"
-#include "macos/profile.h"
-#include "macos/profile_regex.h"
+#include "macos/profile/profile.h"
+#include "macos/profile/regex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/dns.h"
-#include "common/proxy_http.h"
-#include "common/proxy_socks.h"
+#include "common/proxy/dns.h"
+#include "common/proxy/http.h"
+#include "common/proxy/socks.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

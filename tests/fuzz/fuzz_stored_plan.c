@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plan_build.h"
-#include "common/plan_codec.h"
-#include "common/text.h"
+#include "common/plan/build.h"
+#include "common/cache/plan_codec.h"
+#include "common/base/text.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/walk_memory.h"
+#include "common/cache/tree_index.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/plan.h"
-#include "common/text.h"
-#include "macos/profile.h"
+#include "common/plan/plan.h"
+#include "common/base/text.h"
+#include "macos/profile/profile.h"
 
 enum { CASES_PROXY_PORT = 49152 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/unicode.h"
+#include "common/format/unicode.h"
 
 static struct cases cases;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/argument_words.h"
 
-#include "common/options.h"
-#include "common/session.h"
+#include "common/cli/options.h"
+#include "common/cli/session.h"
 
 int argument_words_rest(struct arena *arena, int argc, char **argv, int options)
 {

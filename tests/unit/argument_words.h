@@ -3,7 +3,7 @@
 #ifndef BERM_TESTS_ARGUMENT_WORDS_H
 #define BERM_TESTS_ARGUMENT_WORDS_H
 
-#include "common/arena.h"
+#include "common/base/arena.h"
 
 /* The index of the command in `berm run`'s argv; -1 if the options were refused, or are not as many as `options`. */
 int argument_words_rest(struct arena *arena, int argc, char **argv, int options);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <linux/seccomp.h>
 
-#include "linux/filter.h"
+#include "linux/confine/filter.h"
 
 /* Why the kernel would refuse the program, or NULL: unknown instructions, loads outside struct seccomp_data, jumps out of the
  * program, a last instruction that is not a return. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "bpf_simulator.h"
-#include "linux/filter.h"
+#include "linux/confine/filter.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
 #define NOTIFY SECCOMP_RET_USER_NOTIF

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "common/plan.h"
+#include "common/plan/plan.h"
 
 struct plan_fixture {
 	struct arena arena;

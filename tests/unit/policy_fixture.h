@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/policy.h"
+#include "common/policy/policy.h"
 
 struct policy_fixture {
 	struct arena arena;

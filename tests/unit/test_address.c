@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/address.h"
-#include "common/destination.h"
+#include "common/net/address.h"
+#include "common/net/destination.h"
 
 TEST reads_strict_text(void)
 {

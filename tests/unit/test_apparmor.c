@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux/apparmor.h"
+#include "linux/probe/apparmor.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/arena.h"
+#include "common/base/arena.h"
 #include "unit/scratch.h"
 
 TEST gives_zeroed_aligned_memory(void)

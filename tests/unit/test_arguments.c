@@ -6,8 +6,8 @@
 
 #include "greatest.h"
 
-#include "common/programs.h"
-#include "linux/command.h"
+#include "common/context/programs.h"
+#include "linux/launch/command.h"
 #include "unit/argument_words.h"
 
 enum { VECTORS = 100000, WORDS_MAX = 12, LENGTH_MAX = 40, HEAD = 3 };

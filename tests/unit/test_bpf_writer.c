@@ -5,7 +5,7 @@
 
 #include "greatest.h"
 #include "bpf_simulator.h"
-#include "linux/bpf_writer.h"
+#include "linux/confine/bpf.h"
 
 enum { CAPACITY = BPF_MAXINSNS, TARGETS = 60 };
 

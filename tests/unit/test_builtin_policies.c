@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/builtin.h"
-#include "common/guarantee.h"
-#include "common/pattern.h"
-#include "common/policy.h"
-#include "common/policy_value.h"
+#include "common/policy/builtin.h"
+#include "common/policy/guarantee.h"
+#include "common/fs/pattern.h"
+#include "common/policy/policy.h"
+#include "common/policy/value.h"
 #include "policy_fixture.h"
 
 /* The listing's second column, so that a line fits 80. */

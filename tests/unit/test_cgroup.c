@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux/cgroup.h"
+#include "linux/limits/cgroup.h"
 #include "unit/scratch.h"
 
 static const char *const group_files[] = { "cgroup.kill", "cgroup.procs",     "cgroup.subtree_control",

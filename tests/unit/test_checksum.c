@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "common/checksum.h"
+#include "common/base/checksum.h"
 
 /* Calculated from the definition by another program. */
 static const struct {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux/command.h"
+#include "linux/launch/command.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/builtin.h"
-#include "common/completions.h"
-#include "common/guarantee.h"
-#include "common/options.h"
-#include "common/text.h"
+#include "common/policy/builtin.h"
+#include "common/cli/completions.h"
+#include "common/policy/guarantee.h"
+#include "common/cli/options.h"
+#include "common/base/text.h"
 
 static const struct subcommand_word words[] = {
 	{ "first", COMMAND_CHECK, OPERAND_FILE },

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/context.h"
+#include "common/context/context.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

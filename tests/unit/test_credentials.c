@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "linux/credentials.h"
+#include "linux/confine/credentials.h"
 #include "unit/scratch.h"
 
 /* Is this line of /proc/self/status all zeros? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of D-Bus: what is written is what the specification says, byte for byte, and what is read may be anything. */
-#include "linux/dbus_wire.h"
+#include "linux/limits/dbus.h"
 
 #include <stdlib.h>
 #include <string.h>

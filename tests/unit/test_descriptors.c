@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "common/descriptors.h"
+#include "common/base/descriptors.h"
 #include "unit/scratch.h"
 
 static bool is_open(int fd)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/destination.h"
+#include "common/net/destination.h"
 #include "unit/destination_rows.h"
 
 static struct arena arena;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/dns.h"
+#include "common/proxy/dns.h"
 
 static uint8_t query[DNS_QUERY_MAX];
 static size_t query_length;

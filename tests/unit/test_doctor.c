@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/doctor.h"
-#include "common/text.h"
+#include "common/doctor/doctor.h"
+#include "common/base/text.h"
 
 static struct arena arena;
 static struct plan plan;

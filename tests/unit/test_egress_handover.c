@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/egress_handover.h"
+#include "common/base/clock.h"
+#include "common/proxy/control.h"
 
 static struct egress_reports sent, received;
 static struct error note;

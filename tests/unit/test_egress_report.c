@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/egress_report.h"
+#include "common/proxy/refusals.h"
 
 static struct egress_reports reports;
 

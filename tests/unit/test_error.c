@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 TEST is_unset_at_first(void)
 {

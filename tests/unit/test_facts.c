@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/facts.h"
+#include "common/cache/dependencies.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

@@ -24,8 +24,8 @@
 #include <linux/seccomp.h>
 
 #include "greatest.h"
-#include "linux/filter.h"
-#include "linux/probe_causes.h"
+#include "linux/confine/filter.h"
+#include "linux/probe/causes.h"
 
 #define NOWHERE 1L /* no address of a process */
 #define HIGH (0x7eadbeefL << 32)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "common/base/text.h"
 #include "linux/channel.h"
-#include "linux/findings.h"
+#include "linux/launch/scan_results.h"
 
 static struct arena arena;
 

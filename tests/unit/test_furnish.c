@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "linux/channel.h"
-#include "linux/furnish.h"
+#include "linux/view/run_files.h"
 #include "unit/scratch.h"
 
 enum { SECRET = 0, DIRECTORY, GONE, LARGE, MASKED };

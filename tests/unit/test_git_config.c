@@ -2,8 +2,8 @@
 /* Values out of git configuration files, and files without one of their values. */
 #include <greatest.h>
 
-#include "common/arena.h"
-#include "common/git_config.h"
+#include "common/base/arena.h"
+#include "common/format/git_config.h"
 
 static struct arena *arena;
 

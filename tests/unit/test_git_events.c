@@ -10,8 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/cleanup.h"
-#include "linux/git_events.h"
+#include "common/base/cleanup.h"
+#include "linux/view/git_events.h"
 #include "unit/scratch.h"
 
 static const struct {

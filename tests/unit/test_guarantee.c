@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "common/guarantee.h"
+#include "common/policy/guarantee.h"
 
 static void all_enforced(enum level required[], bool accepted[], struct guarantee_state states[])
 {

@@ -4,7 +4,7 @@
 
 #include "greatest.h"
 
-#include "common/hooks.h"
+#include "common/githooks/include_block.h"
 
 static const char include[] = "/home/ann/.local/share/berm/git-hooks.gitconfig";
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/destination.h"
-#include "common/punycode.h"
-#include "common/unicode.h"
+#include "common/net/destination.h"
+#include "common/format/punycode.h"
+#include "common/format/unicode.h"
 
 static struct arena arena;
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/install_paths.h"
+#include "common/context/install_paths.h"
 #include "install_dirs.h"
 #include "unit/scratch.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/jsonc.h"
+#include "common/format/jsonc.h"
 
 static struct arena arena;
 static struct error err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rights by ABI as a table; test_landlock_live.c asks the kernel. */
 #include "greatest.h"
-#include "linux/landlock.h"
+#include "linux/confine/landlock.h"
 
 TEST every_abi_handles_what_it_knows(void)
 {

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "greatest.h"
-#include "linux/landlock.h"
+#include "linux/confine/landlock.h"
 
 /* A small world: a writable and a readable tree that the plan names, and a third that it does not. */
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "macos/launch_words.h"
+#include "macos/profile/sandbox_exec.h"
 #include "unit/plan_fixture.h"
 
 TEST the_proof_takes_a_free_number(void)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "linux/limits.h"
+#include "linux/limits/limits.h"
 #include "unit/scratch.h"
 
 static struct plan plan;

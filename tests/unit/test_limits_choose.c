@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "linux/limits.h"
+#include "linux/limits/limits.h"
 
 enum { USER = 1000, ROOT = 0 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/line_diff.h"
+#include "common/format/diff.h"
 
 static struct arena arena;
 static unsigned long long random_state;

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "linux/namespaces.h"
-#include "linux/probe_causes.h"
+#include "linux/view/namespaces.h"
+#include "linux/probe/causes.h"
 #include "unit/scratch.h"
 
 static const char *const kinds[] = { "user", "mnt", "pid", "ipc", "uts", "cgroup", "net" };

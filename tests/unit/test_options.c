@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/options.h"
-#include "common/text.h"
+#include "common/cli/options.h"
+#include "common/base/text.h"
 
 enum { WORDS = 12 };
 

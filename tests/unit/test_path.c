@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/context.h"
-#include "common/filesystem_posix.h"
+#include "common/context/context.h"
+#include "common/fs/posix.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

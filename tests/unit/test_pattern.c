@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/pattern.h"
+#include "common/fs/pattern.h"
 #include "unit/pattern_rows.h"
 
 static struct arena arena;

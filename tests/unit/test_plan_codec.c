@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plan_build.h"
-#include "common/plan_codec.h"
-#include "common/text.h"
+#include "common/plan/build.h"
+#include "common/cache/plan_codec.h"
+#include "common/base/text.h"
 #include "unit/plan_fixture.h"
 
 static const char machine[] = "environment: {PATH: /usr/bin, LANG: C, SSH_AUTH_SOCK: /run/agent.sock}\n"

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/arena.h"
-#include "common/plan_guess.h"
+#include "common/base/arena.h"
+#include "common/cache/prefork_hint.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

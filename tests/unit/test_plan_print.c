@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "common/sha256.h"
-#include "common/text.h"
+#include "common/base/sha256.h"
+#include "common/base/text.h"
 #include "unit/plan_fixture.h"
 
 static struct plan_fixture fixture;

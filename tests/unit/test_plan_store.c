@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/plan_store.h"
+#include "common/cache/plan_cache.h"
 #include "unit/scratch.h"
 
 enum { NOT_POSSIBLE = 99 };

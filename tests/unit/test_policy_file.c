@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/policy_file.h"
+#include "common/policy/file.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/policy.h"
+#include "common/policy/policy.h"
 #include "policy_fixture.h"
 
 #define USER_FILE "/home/ann/.config/berm/berm.yml"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/policy.h"
-#include "common/policy_value.h"
+#include "common/policy/policy.h"
+#include "common/policy/value.h"
 #include "policy_fixture.h"
 
 /* Two layers, parsed and merged; `under` must live as long as the result. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/document.h"
-#include "common/policy.h"
-#include "common/text.h"
+#include "common/format/yaml.h"
+#include "common/policy/policy.h"
+#include "common/base/text.h"
 #include "policy_fixture.h"
 
 TEST takes_every_key(void)

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/builtin.h"
-#include "common/embedded.h"
-#include "common/policy.h"
-#include "common/text.h"
+#include "common/policy/builtin.h"
+#include "common/policy/embedded.h"
+#include "common/policy/policy.h"
+#include "common/base/text.h"
 
 TEST shipped_file_is_the_generated_one(void)
 {

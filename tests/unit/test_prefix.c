@@ -4,7 +4,7 @@
 
 #include "greatest.h"
 
-#include "common/prefix.h"
+#include "common/shell/claude_prefix.h"
 
 #define SNAPSHOT "/home/ann/.claude/shell-snapshots/snapshot-bash-1755042239230-87cw6n.sh"
 

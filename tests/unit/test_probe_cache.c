@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux/probe_cache.h"
+#include "linux/probe/trial_cache.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "linux/probe_causes.h"
+#include "linux/probe/causes.h"
 
 /* A machine in a few words: "docker filtered", "ubuntu apparmor", "5.10". */
 static struct probe_host host_of(const char *words)

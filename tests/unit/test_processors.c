@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A child that is parted from its parent waits for no processor of it, and in the end may use what its parent may. */
 #define _GNU_SOURCE
-#include "linux/processors.h"
+#include "linux/cpu_placement.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "common/text.h"
-#include "macos/profile.h"
-#include "macos/profile_regex.h"
+#include "common/base/text.h"
+#include "macos/profile/profile.h"
+#include "macos/profile/regex.h"
 #include "unit/plan_fixture.h"
 
 static struct plan_fixture fixture;

@@ -14,11 +14,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/proxy.h"
-#include "common/proxy_http.h"
-#include "common/sockets.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/proxy/proxy.h"
+#include "common/proxy/http.h"
+#include "common/proxy/socket.h"
 
 static const struct address loopback = { .bytes = { 127, 0, 0, 1 } };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/proxy_http.h"
+#include "common/proxy/http.h"
 
 struct row {
 	const char *request;

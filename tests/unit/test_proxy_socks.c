@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "common/proxy_socks.h"
+#include "common/proxy/socks.h"
 
 #define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux/rights.h"
+#include "linux/fd_passing.h"
 
 enum { GUARD = -77 };
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "linux/root_store.h"
+#include "linux/view/root_cache.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

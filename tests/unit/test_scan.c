@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/scan_index.h"
+#include "common/scan/name_filter.h"
 #include "unit/plan_fixture.h"
 #include "unit/scratch.h"
 

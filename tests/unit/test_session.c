@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/session.h"
+#include "common/cli/session.h"
 #include "unit/scratch.h"
 
 static struct session session;

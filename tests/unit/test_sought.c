@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "greatest.h"
 
-#include "linux/sought.h"
+#include "linux/launch/network_attempts.h"
 
 #define NAMES "Ip: Forwarding DefaultTTL OutDiscards OutNoRoutes ReasmTimeout\n"
 #define UDP "Udp: InDatagrams NoPorts InErrors\n"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/state.h"
+#include "common/state/state.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

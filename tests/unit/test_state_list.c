@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/filesystem.h"
-#include "common/state.h"
-#include "common/state_list.h"
+#include "common/fs/filesystem.h"
+#include "common/state/state.h"
+#include "common/state/list.h"
 #include "unit/scratch.h"
 
 enum { DEEP = 3000 };

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "linux/terminal.h"
+#include "linux/launch/terminal.h"
 #include "unit/scratch.h"
 
 /* The caller becomes the leader of a new session on a new terminal, which it returns. */

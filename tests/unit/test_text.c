@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/arena.h"
-#include "common/text.h"
+#include "common/base/arena.h"
+#include "common/base/text.h"
 
 TEST buffer_grows(void)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "greatest.h"
-#include "common/text.h"
-#include "linux/landlock.h"
-#include "linux/metadata.h"
-#include "linux/tier.h"
+#include "common/base/text.h"
+#include "linux/confine/landlock.h"
+#include "linux/launch/metadata_broker.h"
+#include "linux/probe/landlock_tier.h"
 #include "plan_fixture.h"
 
 /* Of the last judgement; the words lie in its plan's arena. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "linux/syscalls.h"
-#include "linux/tree.h"
+#include "linux/view/mount.h"
 #include "unit/scratch.h"
 
 TEST opens_without_following_any_symlink(void)

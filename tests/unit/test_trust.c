@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/filesystem.h"
-#include "common/trust.h"
+#include "common/fs/filesystem.h"
+#include "common/state/trust.h"
 #include "unit/scratch.h"
 
 static struct arena arena;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "macos/violations.h"
+#include "macos/profile/violations.h"
 
 struct sample {
 	struct arena arena;

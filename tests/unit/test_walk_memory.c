@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/text.h"
-#include "common/walk_memory.h"
+#include "common/base/text.h"
+#include "common/cache/tree_index.h"
 #include "unit/plan_fixture.h"
 #include "unit/scratch.h"
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SHA-256 (FIPS 180-4), for names that must not be steered to collide: state directories, trusted policy texts. */
+#ifndef BERM_COMMON_BASE_SHA256_H
+#define BERM_COMMON_BASE_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHA256_BYTES = 32, SHA256_HEX = 64 };
+
+struct sha256 {
+	uint32_t state[8];
+	uint64_t length; /* bytes so far */
+	unsigned char block[64];
+};
+
+void sha256_start(struct sha256 *hash);
+void sha256_add(struct sha256 *hash, const void *bytes, size_t length);
+/* Lower-case hexadecimal and a NUL. */
+void sha256_finish_hex(struct sha256 *hash, char hex[SHA256_HEX + 1]);
+
+#endif

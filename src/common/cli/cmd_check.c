@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `berm check`: single questions, answered by the evaluator that the wall is built from, with the rule that decides. */
+#include "common/cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/base/json_write.h"
+#include "common/cli/session.h"
+#include "common/base/text.h"
+
+enum { EXIT_NO = 1 };
+
+enum question { QUESTION_READ, QUESTION_WRITE, QUESTION_EXEC, QUESTION_CONNECT, QUESTION_ENV, QUESTION_COUNT };
+
+static const char *const question_names[QUESTION_COUNT] = {
+	[QUESTION_READ] = "read",	[QUESTION_WRITE] = "write", [QUESTION_EXEC] = "exec",
+	[QUESTION_CONNECT] = "connect", [QUESTION_ENV] = "env",
+};
+
+static const char *question_name(enum question question)
+{
+	return question < QUESTION_COUNT ? question_names[question] : "?";
+}
+
+struct answer {
+	const char *asked;
+	const char *path; /* canonical; NULL for other questions */
+	struct verdict verdict;
+};
+
+static int print_help(void)
+{
+	struct text out = { 0 };
+	text_add(&out, "berm check [options] read|write|exec PATH...\n"
+		       "berm check [options] connect HOST:PORT...\n"
+		       "berm check [options] env NAME...\n\n"
+		       "Says whether the command could, and which rule decides. Nothing is run.\n\n");
+	options_help(COMMAND_CHECK, &out);
+	text_add(&out, "\nExit status: 0 if every answer is yes, 1 if one is no, 125 on errors.\n");
+	fputs(out.data, stdout);
+	text_free(&out);
+	return 0;
+}
+
+static int parse_question(const char *word, enum question *question, struct error *err)
+{
+	const char *nearest = text_nearest(word, question_names, QUESTION_COUNT);
+	for (int i = 0; i < QUESTION_COUNT; i++) {
+		if (strcmp(word, question_names[i]) == 0) {
+			*question = (enum question)i;
+			return 0;
+		}
+	}
+	error_set(err, "`%s` is no question: read, write, exec, connect or env", word);
+	return nearest ? error_hint(err, "did you mean `%s`?", nearest) : -1;
+}
+
+/* As the shell would have written it out; matters with --context, where the home is another. */
+static const char *absolute(struct session *session, const char *path)
+{
+	const struct context *context = &session->context;
+	struct arena *arena = &session->arena;
+	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
+		path = arena_printf(arena, "%s%s", context->home, path + 1);
+	return path_absolute(arena, context->working_directory ? context->working_directory : context->project, path);
+}
+
+static int answer_path(struct session *session, enum question question, struct answer *answer, struct error *err)
+{
+	static const enum access accesses[] = {
+		[QUESTION_READ] = ACCESS_READ, [QUESTION_WRITE] = ACCESS_WRITE, [QUESTION_EXEC] = ACCESS_EXECUTE
+	};
+	if (answer->asked[0] == '\0')
+		return error_set(err, "an empty path");
+	return plan_check_spelling(&session->plan, accesses[question], absolute(session, answer->asked),
+				   text_ends_with(answer->asked, "/"), &answer->path, &answer->verdict, err);
+}
+
+static int answer_connect(struct session *session, struct answer *answer, struct error *err)
+{
+	const char *colon = strrchr(answer->asked, ':');
+	uint64_t port;
+	if (!colon || !text_parse_u64(colon + 1, UINT16_MAX, &port) || port == 0 || colon == answer->asked) {
+		error_set(err, "`%s` is not HOST:PORT", answer->asked);
+		return error_hint(err, "an IPv6 address is written in brackets: [2001:db8::1]:443");
+	}
+	answer->verdict = plan_check_connect(
+		&session->plan, arena_copy_n(&session->arena, answer->asked, (size_t)(colon - answer->asked)), (uint16_t)port);
+	return 0;
+}
+
+static int answer_one(struct session *session, enum question question, struct answer *answer, struct error *err)
+{
+	switch (question) {
+	case QUESTION_READ:
+	case QUESTION_WRITE:
+	case QUESTION_EXEC:
+		return answer_path(session, question, answer, err);
+	case QUESTION_CONNECT:
+		return answer_connect(session, answer, err);
+	case QUESTION_ENV:
+		answer->verdict = plan_check_variable(&session->plan, answer->asked);
+		return 0;
+	case QUESTION_COUNT:
+		break;
+	}
+	return error_set(err, "no such question");
+}
+
+static void add_rule(struct text *out, const struct rule *rule)
+{
+	text_add(out, "     %s: ", rule->key);
+	text_add_visible(out, rule->text, strlen(rule->text));
+	text_add(out, "  (");
+	text_add_visible(out, rule->origin.source, strlen(rule->origin.source));
+	if (rule->origin.line)
+		text_add(out, ":%u:%u", rule->origin.line, rule->origin.column);
+	text_add(out, ")\n");
+}
+
+static void add_answer(struct text *out, enum question question, const struct answer *answer)
+{
+	const struct verdict *verdict = &answer->verdict;
+	text_add(out, "%s%-3s", report_colour(stdout, verdict->is_allowed ? "1;32" : "1;31"),
+		 verdict->is_allowed ? "yes" : "no");
+	text_add(out, "%s  %s ", report_colour(stdout, NULL), question_name(question));
+	text_add_visible(out, answer->asked, strlen(answer->asked));
+	if (answer->path && strcmp(answer->path, answer->asked) != 0) {
+		text_add(out, " (");
+		text_add_visible(out, answer->path, strlen(answer->path));
+		text_add(out, ")");
+	}
+	text_add(out, ": %s\n", verdict->reason);
+	if (verdict->rule)
+		add_rule(out, verdict->rule);
+}
+
+static void add_json(struct text *out, enum question question, const struct answer *answers, size_t count, bool is_allowed)
+{
+	struct json json = { .out = out };
+	json_object(&json, NULL);
+	json_number(&json, "schema", 1);
+	json_boolean(&json, "allowed", is_allowed);
+	json_list(&json, "answers");
+	for (size_t i = 0; i < count; i++) {
+		json_object(&json, NULL);
+		json_string(&json, "question", question_name(question));
+		json_string(&json, "asked", answers[i].asked);
+		json_string(&json, "path", answers[i].path);
+		json_boolean(&json, "allowed", answers[i].verdict.is_allowed);
+		json_string(&json, "reason", answers[i].verdict.reason);
+		json_rule(&json, "rule", answers[i].verdict.rule);
+		json_object_end(&json);
+	}
+	json_list_end(&json);
+	json_object_end(&json);
+}
+
+static int check(struct session *session, enum question question, char *const *asked, size_t count)
+{
+	struct answer *answers = arena_alloc(&session->arena, count * sizeof *answers);
+	struct text out = { 0 };
+	struct error err = { 0 };
+	bool is_allowed = true;
+
+	if (session_open_here(session, &err) < 0)
+		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
+	/* Hard links and targets of symlinks are denied by what they are, not by name: only a scan knows them. */
+	if (question <= QUESTION_EXEC && plan_scan(&session->plan, &err) < 0)
+		return report_error(&err);
+	for (size_t i = 0; i < count; i++) {
+		answers[i] = (struct answer){ .asked = asked[i] };
+		if (answer_one(session, question, &answers[i], &err) < 0)
+			return report_error(&err);
+		is_allowed = is_allowed && answers[i].verdict.is_allowed;
+		if (!session->options.wants_json)
+			add_answer(&out, question, &answers[i]);
+	}
+	if (session->options.wants_json)
+		add_json(&out, question, answers, count, is_allowed);
+	fputs(out.data, stdout);
+	text_free(&out);
+	return is_allowed ? 0 : EXIT_NO;
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct session session = { 0 };
+	struct error err = { 0 };
+	enum question question = QUESTION_READ;
+	int rest, more = 0, status;
+
+	if (options_parse(&session.arena, COMMAND_CHECK, argc, argv, &session.options, &rest, &err) < 0)
+		return report_error(&err);
+	if (session.options.wants_help)
+		return print_help();
+	if (rest < argc && parse_question(argv[rest], &question, &err) < 0)
+		return report_error(&err);
+	/* Options may also stand behind the question's name. */
+	if (rest < argc &&
+	    options_parse(&session.arena, COMMAND_CHECK, argc - rest, argv + rest, &session.options, &more, &err) < 0)
+		return report_error(&err);
+	if (session.options.wants_help)
+		return print_help();
+	if (rest >= argc || rest + more >= argc) {
+		error_set(&err, "nothing to check");
+		error_hint(&err, "berm check read|write|exec PATH..., connect HOST:PORT..., env NAME...");
+		return report_error(&err);
+	}
+	rest += more;
+	status = check(&session, question, argv + rest, (size_t)(argc - rest));
+	session_close(&session);
+	return status;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `berm doctor`: what this machine can hold, tried in a real sandbox under the default policy. Leaves nothing behind. */
+#include "common/cli/commands.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common/backend.h"
+#include "common/doctor/doctor.h"
+#include "common/base/text.h"
+
+enum {
+	TRIAL_OPEN_FILES = 64,
+	TRIAL_PROCESSES = 1024, /* held as the default policy's many are; fewer of root's are held in another way */
+	TRIAL_TIME_MS = 20000,
+	TOKEN_BYTES = 6, /* twelve digits: the name of a process has room for fifteen */
+};
+
+struct doctor {
+	struct arena arena;
+	struct context context;
+	struct policy policy;
+	struct plan plan;
+	struct diagnostics diagnostics;
+	struct doctor_scratch scratch;
+	struct doctor_world world;
+	struct doctor_result result;
+	struct guarantee_state states[GUARANTEE_COUNT];
+	struct machine machine;
+	const char *state_directory; /* the user's own, where the probe is kept */
+};
+
+static int print_help(void)
+{
+	struct text out = { 0 };
+	text_add(&out, "berm doctor [options]\n\n"
+		       "Says which guarantees of the default policy hold on this machine, how, and what\n"
+		       "to do about the others. Each is tried in a sandbox, with attempts that are seen\n"
+		       "to work outside. Scratch files lie in /tmp and are removed.\n\n");
+	options_help(COMMAND_DOCTOR, &out);
+	text_add(&out, "\nExit status: 0 the default policy holds fully, and was seen to; 1 something is\n"
+		       "weaker, so that `berm run` refuses (in the tier landlock: projects that have a\n"
+		       "secret, a git repository or a policy in them); 2 a claim was disproved, or could\n"
+		       "not be tried; 125 doctor itself failed.\n");
+	fputs(out.data, stdout);
+	text_free(&out);
+	return 0;
+}
+
+static int make_token(struct doctor *doctor, struct error *err)
+{
+	unsigned char bytes[TOKEN_BYTES];
+	char *token = arena_alloc(&doctor->arena, 2 * TOKEN_BYTES + 1);
+	if (getentropy(bytes, sizeof bytes) < 0)
+		return error_errno(err, errno, "no random numbers");
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	doctor->world.token = token;
+	return 0;
+}
+
+static void set_limit(struct policy *policy, enum limit limit, uint64_t value)
+{
+	policy->limits[limit].is_set = true;
+	policy->limits[limit].value = value;
+	policy->limits[limit].rule = (struct rule){
+		.key = "limits", .text = "doctor", .origin = { .source = "doctor" }, .layer = LAYER_COMMAND_LINE
+	};
+}
+
+/* The default policy, without the user's file; beyond it something that is only readable, and limits that are quick to reach. */
+static int make_plan(struct doctor *doctor, struct error *err)
+{
+	struct policy extra = { 0 };
+	struct policy_request request = { .home = doctor->context.home, .command_line = &extra };
+
+	*arena_push(&doctor->arena, &extra.files.read) = (struct rule){ .key = "files.read",
+									.text = doctor->scratch.readable,
+									.origin = { .source = "doctor" },
+									.layer = LAYER_COMMAND_LINE };
+	set_limit(&extra, LIMIT_OPEN_FILES, TRIAL_OPEN_FILES);
+	set_limit(&extra, LIMIT_PROCESSES, TRIAL_PROCESSES);
+	set_limit(&extra, LIMIT_TIME, TRIAL_TIME_MS);
+	doctor->diagnostics.arena = &doctor->arena;
+	if (policy_load(&doctor->arena, &request, &doctor->policy, &doctor->diagnostics) < 0)
+		return -1;
+	if (plan_resolve(&doctor->arena, &doctor->policy, &doctor->context, &doctor->plan, &doctor->diagnostics) < 0)
+		return -1;
+	(void)err;
+	return 0;
+}
+
+/* Who and where: the user's own context, with the scratch project and a state directory of its own. */
+static int make_world(struct doctor *doctor, struct error *err)
+{
+	struct context_request request = { 0 };
+	struct doctor_world *world = &doctor->world;
+	const char *usual;
+
+	if (make_token(doctor, err) < 0)
+		return -1;
+	/* What the environment must not pass on. */
+	if (setenv("DOCTOR_TOKEN", world->token, 1) < 0)
+		return error_errno(err, errno, "cannot set a variable");
+	if (doctor_scratch_make(&doctor->arena, world->token, &doctor->scratch, err) < 0)
+		return -1;
+	request.project = doctor->scratch.project;
+	if (context_detect(&doctor->arena, &request, &doctor->context, err) < 0)
+		return -1;
+	usual = path_join(&doctor->arena, doctor->context.home, ".local/state/berm");
+	if (strcmp(usual, doctor->context.state_directory) == 0)
+		doctor->state_directory = usual;
+	doctor->context.state_directory = doctor->scratch.state;
+	doctor->context.working_directory = NULL;
+	world->project = doctor->context.project;
+	world->outside = doctor->scratch.outside;
+	world->readable = doctor->scratch.readable;
+	world->state = doctor->scratch.state;
+	world->home = doctor->context.home;
+	world->open_files = TRIAL_OPEN_FILES;
+	world->processes = TRIAL_PROCESSES;
+	return 0;
+}
+
+/* The plan for the tier that this machine allows, searched: what the project holds decides in the lower one. */
+static int make_plan_here(struct doctor *doctor, struct error *err)
+{
+	struct error ignored = { 0 };
+	if (make_plan(doctor, err) < 0)
+		return -1;
+	if (backend_tier(&doctor->plan, &ignored) == TIER_FULL)
+		return 0;
+	doctor->context.tier = TIER_LANDLOCK;
+	doctor->policy = (struct policy){ 0 };
+	return make_plan(doctor, err) < 0 ? -1 : plan_scan(&doctor->plan, err);
+}
+
+static int examine(struct doctor *doctor, struct error *err)
+{
+	if (make_world(doctor, err) < 0 || make_plan_here(doctor, err) < 0)
+		return -1;
+	backend_examine(&doctor->plan, doctor->state_directory, doctor->states, &doctor->machine);
+	doctor_try(&doctor->plan, &doctor->scratch, &doctor->world, &doctor->result);
+	return 0;
+}
+
+static int report(const struct doctor *doctor, const struct options *options)
+{
+	struct doctor_report findings = { .plan = &doctor->plan,
+					  .states = doctor->states,
+					  .machine = &doctor->machine,
+					  .result = &doctor->result,
+					  .is_verbose = options->is_verbose };
+	struct text out = { 0 };
+	doctor_judge(&findings);
+	if (options->wants_json) {
+		doctor_json(&findings, &out);
+		fputs(out.data, stdout);
+	} else {
+		doctor_print(&findings, &out);
+		report_page(out.data);
+	}
+	text_free(&out);
+	return doctor_exit_code(&findings);
+}
+
+/* A signal that would end berm waits until the scratch directory is gone. */
+static int diagnose(const struct options *options)
+{
+	struct doctor doctor = { 0 };
+	struct error err = { 0 }, cleaning = { 0 };
+	sigset_t waiting, before;
+	int status;
+
+	sigemptyset(&waiting);
+	sigaddset(&waiting, SIGINT);
+	sigaddset(&waiting, SIGTERM);
+	sigaddset(&waiting, SIGHUP);
+	sigaddset(&waiting, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &waiting, &before);
+	status = examine(&doctor, &err);
+	if (doctor_scratch_remove(&doctor.scratch, &cleaning) < 0)
+		report_error(&cleaning);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (status == 0)
+		status = report(&doctor, options);
+	else
+		status = doctor.diagnostics.count ? report_diagnostics(&doctor.diagnostics) : report_error(&err);
+	arena_free(&doctor.arena);
+	return status;
+}
+
+int cmd_doctor_attempts(int argc, char **argv)
+{
+	int lingering = 0;
+	struct doctor_world world = { .lingering = &lingering };
+	if (!doctor_world_parse(argc, argv, &world))
+		return EXIT_REFUSED;
+	signal(SIGURG, SIG_IGN);
+	signal(SIGWINCH, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	setvbuf(stdout, NULL, _IONBF, 0);
+	for (size_t i = 0; i < attempt_count; i++)
+		printf("%s %d\n", attempt_table[i].name, attempt_table[i].attempt(&world));
+	printf("lingers %d\n", lingering);
+	return 0;
+}
+
+static int install_profile(struct arena *arena)
+{
+	struct error err = { 0 };
+	const char *done;
+	if (backend_install_profile(arena, &done, &err) < 0)
+		return report_error(&err);
+	puts(done);
+	return 0;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct arena arena = { 0 };
+	struct options options = { 0 };
+	struct error err = { 0 };
+	int rest, status;
+
+	if (options_parse(&arena, COMMAND_DOCTOR, argc, argv, &options, &rest, &err) < 0)
+		return report_error(&err);
+	if (options.wants_help)
+		return print_help();
+	if (rest < argc) {
+		error_set(&err, "`berm doctor` takes no arguments: %s", argv[rest]);
+		return report_error(&err);
+	}
+	status = options.wants_apparmor ? install_profile(&arena) : diagnose(&options);
+	arena_free(&arena);
+	return status;
+}

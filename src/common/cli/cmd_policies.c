@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `berm policies`: the built-in policies and the language itself, from the tables that the parser uses. Reads no file. */
+#include "common/cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/policy/builtin.h"
+#include "common/cli/options.h"
+#include "common/base/text.h"
+
+static const char *const kind_titles[BUILTIN_KIND_COUNT] = {
+	[BUILTIN_BASE] = "To start from (extends: NAME)",
+	[BUILTIN_PIECE] = "Toolchains (use: [NAME])",
+	[BUILTIN_REGISTRY] = "Package registries (use: [NAME])",
+	[BUILTIN_FLOOR] = "Under every policy",
+};
+
+static int print(struct text *out)
+{
+	fputs(out->data, stdout);
+	text_free(out);
+	return 0;
+}
+
+static int print_help(void)
+{
+	struct text out = { 0 };
+	text_add(&out, "berm policies [options]\n\n"
+		       "Lists the built-in policies, or prints one, or the language they are written in.\n\n");
+	options_help(COMMAND_POLICIES, &out);
+	return print(&out);
+}
+
+static int print_list(void)
+{
+	struct text out = { 0 };
+	struct builtin builtin;
+
+	for (int kind = 0; kind < BUILTIN_KIND_COUNT; kind++) {
+		text_add(&out, "%s%s:\n", kind > 0 ? "\n" : "", kind_titles[kind]);
+		for (size_t i = 0; builtin_at(i, &builtin); i++) {
+			if (builtin.kind == (enum builtin_kind)kind)
+				text_add(&out, "  %-19s %.*s\n", builtin.name, builtin.summary_length, builtin.summary);
+		}
+	}
+	text_add(&out, "\n`berm policies --show=NAME` prints one, `berm policies --keys` the language.\n");
+	return print(&out);
+}
+
+static int show(const char *name)
+{
+	struct text out = { 0 };
+	const char *names[64] = { 0 };
+	static struct builtin builtins[64];
+	struct error err = { 0 };
+	const char *nearest;
+	size_t count = 0;
+
+	if (builtin_find(name, &builtins[0])) {
+		text_add_n(&out, builtins[0].text, builtins[0].length);
+		return print(&out);
+	}
+	for (; count < 64 && builtin_at(count, &builtins[count]); count++)
+		names[count] = builtins[count].name;
+	error_set(&err, "no built-in policy `%s`", name);
+	nearest = text_nearest(name, names, count);
+	if (nearest)
+		error_hint(&err, "did you mean `%s`?", nearest);
+	else
+		error_hint(&err, "`berm policies` lists them");
+	return report_error(&err);
+}
+
+/* What may be written there, in a word or two. */
+static const char *key_values(const struct key *key)
+{
+	static const char *const names[] = {
+		[KEY_MAP] = "mapping",	       [KEY_PATHS] = "paths",
+		[KEY_PATTERNS] = "patterns",   [KEY_NAMES] = "names",
+		[KEY_VARIABLES] = "variables", [KEY_ASSIGNMENTS] = "name: value",
+		[KEY_DESTINATIONS] = "hosts",  [KEY_PORTS] = "ports",
+		[KEY_PUBLISH] = "ports",       [KEY_CHOICE] = "word",
+		[KEY_SIZE] = "size",	       [KEY_DURATION] = "duration",
+		[KEY_COUNT] = "number",	       [KEY_BOOLEAN] = "true or false",
+		[KEY_VERSION] = "1",	       [KEY_NAME] = "name or path",
+		[KEY_RESERVED] = "reserved",   [KEY_DEVICES] = "devices",
+	};
+	return key->flags & KEY_UNBUILT ? "not yet" : names[key->kind];
+}
+
+static void add_choices(struct text *out, const struct key *key)
+{
+	for (const struct key_choice *choice = key->choices; choice && choice->name; choice++) {
+		struct text words = { 0 };
+		if (!choice->help)
+			continue;
+		text_add(&words, "%s%s", choice->help, choice->is_unbuilt ? " (not yet supported)" : "");
+		text_add(out, "    %-9s ", choice->name);
+		text_add_wrapped(out, 14, words.data);
+		text_free(&words);
+	}
+}
+
+static int print_keys(void)
+{
+	struct text out = { 0 };
+
+	for (size_t i = 0; i < policy_key_count; i++) {
+		const struct key *key = &policy_keys[i];
+		text_add(&out, "%s (%s)\n  ", key->path, key_values(key));
+		text_add_wrapped(&out, 2, key->help);
+		add_choices(&out, key);
+	}
+	return print(&out);
+}
+
+static int print_schema(void)
+{
+	struct text out = { 0 };
+	policy_schema(&out);
+	return print(&out);
+}
+
+int cmd_policies(int argc, char **argv)
+{
+	struct arena arena = { 0 };
+	struct options options = { 0 };
+	struct error err = { 0 };
+	int rest, status;
+
+	if (options_parse(&arena, COMMAND_POLICIES, argc, argv, &options, &rest, &err) < 0)
+		status = report_error(&err);
+	else if (rest < argc) {
+		error_set(&err, "`berm policies` takes no argument: %s", argv[rest]);
+		error_hint(&err, "to print one: berm policies --show=%s", argv[rest]);
+		status = report_error(&err);
+	} else if (options.wants_help)
+		status = print_help();
+	else if (options.show)
+		status = show(options.show);
+	else if (options.wants_schema)
+		status = print_schema();
+	else if (options.wants_keys)
+		status = print_keys();
+	else
+		status = print_list();
+	arena_free(&arena);
+	return status;
+}

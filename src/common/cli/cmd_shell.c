@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* berm as a shell: the shims (bash, zsh, sh, dash, fish), berm-sh, and `berm shell` for people. The first two take every argument as
+ * the real shell's, none as berm's, and their caller can only narrow what the user's policy allows. */
+#include "common/cli/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/backend.h"
+#include "common/base/cleanup.h"
+#include "common/shell/claude_prefix.h"
+#include "common/context/programs.h"
+#include "common/cli/session.h"
+#include "common/shell/startup.h"
+#include "common/base/text.h"
+
+/* Above what scripts use for themselves (`exec 3<file`, `exec 9>lock`). */
+enum { REPORT_DESCRIPTOR = 90 };
+
+static void narrow(struct session *session)
+{
+	session->is_narrowing = true;
+	session->piece = "npm-script";
+	session->words = session_narrow_words(&session->arena, session->piece);
+}
+
+/* Behind the wall already (a Makefile inside that names the shim): the shell itself, without another wall. */
+static int execute_here(char *const *command)
+{
+	struct error err = { 0 };
+	execv(command[0], command);
+	error_errno(&err, errno, "cannot execute %s", command[0]);
+	report_error(&err);
+	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int not_found(const struct error *err)
+{
+	report_error(err);
+	return EXIT_NOT_FOUND;
+}
+
+int cmd_shim(int argc, char **argv)
+{
+	struct session session = { 0 };
+	struct error err = { 0 };
+	const char *base = path_base_name(argv[0]);
+	const char *shell = program_find(&session.arena, program_shell_name(base), &err);
+	char **command;
+	int status;
+
+	if (!shell) {
+		status = not_found(&err);
+		session_close(&session);
+		return status;
+	}
+	command = program_command(&session.arena, shell, base[0] == '-', argc - 1, argv + 1);
+	if (program_is_inside()) {
+		status = execute_here(command);
+	} else {
+		narrow(&session);
+		status = run_command(&session, command);
+	}
+	session_close(&session);
+	return status;
+}
+
+/* The shell that a string was written for: hosts use bash or zsh after $SHELL. It runs inside, whatever it is. */
+static const char *string_shell(struct arena *arena, struct error *err)
+{
+	const char *variable = getenv("SHELL"), *path;
+	const char *name = variable ? program_shell_name(path_base_name(variable)) : NULL;
+	if (name && strcmp(name, "zsh") == 0 && (path = program_find(arena, "zsh", err)))
+		return path;
+	path = program_find(arena, "bash", err);
+	return path ? path : program_find(arena, "sh", err);
+}
+
+/* A string of the form of prefix.h, while it runs. */
+struct report {
+	struct prefix prefix;
+	const char *file; /* the prefix's */
+	char **string, *original;
+	int read_end, write_end;
+};
+
+/* A plan that did not hold, or could not be had on this host, is followed by another. */
+static void begin_anew(struct report *report)
+{
+	report->prefix.file = report->file;
+	*report->string = report->original;
+	if (report->read_end >= 0)
+		close(report->read_end);
+	if (report->write_end >= 0)
+		close(report->write_end);
+	report->read_end = report->write_end = -1;
+}
+
+static int open_report(struct session *session, struct error *err)
+{
+	struct report *report = session->self;
+	const char *canonical;
+	const struct plan_grant *grant;
+	int ends[2];
+
+	begin_anew(report);
+	if (path_resolve(session->context.fs, &session->arena, report->prefix.file, &canonical, NULL, NULL, err) < 0)
+		return -1;
+	grant = plan_grant_for(&session->plan, canonical);
+	if (grant && grant->kind == GRANT_WRITE) {
+		report->prefix.file = NULL; /* the command writes it itself */
+		return 0;
+	}
+	if (pipe(ends) < 0)
+		return error_errno(err, errno, "cannot make a pipe");
+	report->read_end = ends[0];
+	report->write_end = fcntl(ends[1], F_DUPFD, REPORT_DESCRIPTOR);
+	close(ends[1]);
+	if (report->write_end < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+		return error_errno(err, errno, "cannot make a pipe");
+	*report->string = arena_copy(&session->arena,
+				     prefix_rewrite(&session->plan, *report->string, &report->prefix, report->write_end));
+	return 0;
+}
+
+/* What the command said, told to the host; where it may not be told, the directory that the command started in. */
+static int close_report(struct session *session, struct report *report, int status)
+{
+	const struct context *context = &session->plan.context;
+	char bytes[PATH_MAX + 1];
+	struct error err = { 0 };
+	const char *directory;
+	ssize_t length;
+
+	if (!report->prefix.file || report->read_end < 0)
+		return status;
+	close(report->write_end);
+	length = read(report->read_end, bytes, sizeof bytes);
+	close(report->read_end);
+	if (length <= 0)
+		return status; /* it did not come to that */
+	directory = prefix_judge(&session->plan, bytes, (size_t)length);
+	if (!directory) {
+		error_set(&err, "the next command starts in %s: the directory that this one ended in is not in the project",
+			  context->working_directory);
+		report_error(&err);
+		directory = context->working_directory;
+	}
+	if (prefix_deliver(&session->arena, &report->prefix, directory, &err) == 0)
+		return status;
+	report_error(&err);
+	return status ? status : EXIT_FAILURE;
+}
+
+static int run_string(struct session *session, char *string)
+{
+	struct report *report = arena_alloc(&session->arena, sizeof *report);
+	struct error err = { 0 };
+	const char *shell = string_shell(&session->arena, &err);
+	char dash_c[] = "-c", *arguments[] = { dash_c, string }, **command;
+
+	if (!shell)
+		return not_found(&err);
+	command = program_command(&session->arena, shell, false, 2, arguments);
+	if (program_is_inside())
+		return execute_here(command);
+	narrow(session);
+	*report = (struct report){ .string = &command[2], .original = command[2], .read_end = -1, .write_end = -1 };
+	prefix_parse(&session->arena, string, &report->prefix);
+	report->file = report->prefix.file;
+	if (report->prefix.file) {
+		session->self = report;
+		session->opened = open_report;
+	}
+	return close_report(session, report, run_command(session, command));
+}
+
+int cmd_berm_shell(int argc, char **argv)
+{
+	struct session session = { 0 };
+	char name[] = "sh", login[] = "-sh";
+	int status;
+
+	if (argc == 2 && argv[1][0] != '-' && argv[1][0] != '\0') {
+		status = run_string(&session, argv[1]);
+		session_close(&session);
+		return status;
+	}
+	argv[0] = path_base_name(argv[0])[0] == '-' ? login : name;
+	return cmd_shim(argc, argv);
+}
+
+static int print_help(void)
+{
+	struct text out = { 0 };
+	text_add(&out, "berm shell [options] [bash|zsh|sh|dash|fish]\n\n"
+		       "An interactive shell in the sandbox, with (berm) before its prompt. Without a\n"
+		       "name it is $SHELL. History is kept in the private home.\n\n");
+	options_help(COMMAND_SHELL, &out);
+	fputs(out.data, stdout);
+	text_free(&out);
+	return 0;
+}
+
+static int furnish(struct session *session, struct error *err)
+{
+	(void)err;
+	shell_start_furnish(&session->plan, session->self);
+	return 0;
+}
+
+static const char *interactive_shell(struct arena *arena, const char *word, struct error *err)
+{
+	const char *variable = getenv("SHELL");
+	const char *name = word ? word : variable ? path_base_name(variable) : "bash";
+	const char *known = program_shell_name(name), *path;
+
+	if (word && (!known || word[0] == '-')) {
+		error_set(err, "no such shell: %s", word);
+		error_hint(err, "bash, zsh, sh, dash or fish");
+		return NULL;
+	}
+	path = program_find(arena, known ? known : "bash", err);
+	return path || word ? path : program_find(arena, "sh", err);
+}
+
+int cmd_shell(int argc, char **argv)
+{
+	struct session session = { 0 };
+	struct error err = { 0 };
+	const char *word, *shell;
+	struct shell_start start;
+	int status;
+
+	if (words_parse(&session.arena, COMMAND_SHELL, argc, argv, &session.options, &word, &err) < 0)
+		return report_error(&err);
+	if (session.options.wants_help)
+		return print_help();
+	shell = interactive_shell(&session.arena, word, &err);
+	if (!shell)
+		return word && !program_shell_name(word) ? report_error(&err) : not_found(&err);
+	shell_start_choose(&session.arena, shell, &start);
+	session.words = session_words(&session.arena, argv, argc, NULL); /* with the word: another key, the same plan */
+	session.self = &start;
+	session.opened = furnish;
+	status = run_command(&session, start.command);
+	session_close(&session);
+	return status;
+}

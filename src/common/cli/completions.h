@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The completion scripts for bash, zsh and fish, written from the tables of subcommands, options, guarantees and policies. */
+#ifndef BERM_COMMON_CLI_COMPLETIONS_H
+#define BERM_COMMON_CLI_COMPLETIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/cli/subcommands.h"
+
+struct text;
+
+extern const char *const completions_shells[]; /* ends with NULL */
+
+/* False if there is none for that shell. */
+bool completions_write(const char *shell, const struct subcommand *table, size_t count, struct text *out);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table and its words. */
+#include "common/proxy/refusals.h"
+
+#include <string.h>
+
+enum { SHOWN = 3 };
+
+static void copy(char *out, size_t size, const char *text)
+{
+	size_t length = strnlen(text, size - 1);
+
+	memcpy(out, text, length);
+	out[length] = '\0';
+}
+
+void egress_refused(struct egress_reports *reports, const char *host, uint16_t port, const char *reason, bool is_allowable)
+{
+	struct egress_report fresh = { .port = port, .is_allowable = is_allowable, .count = 1 };
+
+	copy(fresh.host, sizeof fresh.host, host);
+	copy(fresh.reason, sizeof fresh.reason, reason);
+	for (uint32_t i = 0; i < reports->count; i++) {
+		struct egress_report *item = &reports->items[i];
+		if (item->port == port && strcmp(item->host, fresh.host) == 0 && strcmp(item->reason, fresh.reason) == 0) {
+			item->count += item->count < UINT32_MAX;
+			return;
+		}
+	}
+	if (reports->count < EGRESS_REPORT_MAX)
+		reports->items[reports->count++] = fresh;
+	else
+		reports->others += reports->others < UINT32_MAX;
+}
+
+void egress_reports_secure(struct egress_reports *reports)
+{
+	if (reports->count > EGRESS_REPORT_MAX)
+		reports->count = EGRESS_REPORT_MAX;
+	for (uint32_t i = 0; i < reports->count; i++) {
+		struct egress_report *item = &reports->items[i];
+		unsigned char flag;
+		item->host[EGRESS_HOST_MAX] = '\0';
+		item->reason[EGRESS_REASON_MAX] = '\0';
+		/* A byte other than 0 and 1 in a bool is undefined behaviour. */
+		memcpy(&flag, &item->is_allowable, 1);
+		item->is_allowable = flag == 1;
+	}
+}
+
+uint64_t egress_reports_total(const struct egress_reports *reports)
+{
+	uint64_t total = reports->others;
+
+	for (uint32_t i = 0; i < reports->count; i++)
+		total += reports->items[i].count;
+	return total;
+}
+
+void egress_add_destination(struct text *out, const char *host, uint16_t port)
+{
+	bool has_brackets = strchr(host, ':') != NULL;
+
+	text_add(out, "%s", has_brackets ? "[" : "");
+	text_add_visible(out, host, strlen(host));
+	text_add(out, "%s:%u", has_brackets ? "]" : "", port);
+}
+
+static void add_item(struct text *out, const struct egress_report *item)
+{
+	egress_add_destination(out, item->host, item->port);
+	if (item->count > 1)
+		text_add(out, " ×%u", item->count);
+	text_add(out, " (");
+	text_add_visible(out, item->reason, strlen(item->reason));
+	if (item->is_allowable) {
+		text_add(out, "; --allow-net=");
+		egress_add_destination(out, item->host, item->port);
+		text_add(out, " or network.allow would");
+	}
+	text_add(out, ")");
+}
+
+void egress_summary(const struct egress_reports *reports, struct text *out)
+{
+	uint64_t total = egress_reports_total(reports);
+	uint32_t shown = reports->count < SHOWN ? reports->count : SHOWN;
+
+	if (total == 0)
+		return;
+	text_add(out, "refused %llu connection%s: ", (unsigned long long)total, total == 1 ? "" : "s");
+	for (uint32_t i = 0; i < shown; i++) {
+		text_add(out, "%s", i > 0 ? ", " : "");
+		add_item(out, &reports->items[i]);
+	}
+	if (reports->count > shown)
+		text_add(out, ", and %u more destinations (-v names them)", reports->count - shown);
+}
+
+void egress_details(const struct egress_reports *reports, struct text *out)
+{
+	for (uint32_t i = 0; i < reports->count; i++) {
+		text_add(out, "  ");
+		add_item(out, &reports->items[i]);
+		text_add(out, "\n");
+	}
+	if (reports->others > 0)
+		text_add(out, "  %u more to other destinations\n", reports->others);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One row per shell. A start-up file may be read twice by nested shells, so each looks whether the mark is there already. */
+#include "common/shell/startup.h"
+
+#include <string.h>
+
+#include "common/fs/filesystem.h"
+
+struct row {
+	const char *name;
+	const char *arguments[3];
+	const char *document, *text;
+	const char *variable, *value;
+};
+
+static const char bash_text[] = "# What `berm shell` starts bash with.\n"
+				"[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"
+				"[ -r ~/.bashrc ] && . ~/.bashrc\n"
+				"case $PS1 in '(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac\n";
+
+/* zsh reads its files from ZDOTDIR, which then has to be as it would have been. */
+static const char zsh_text[] = "# What `berm shell` starts zsh with.\n"
+			       "unset ZDOTDIR\n"
+			       "[[ -r ~/.zshenv ]] && . ~/.zshenv\n"
+			       "[[ -r ~/.zshrc ]] && . ~/.zshrc\n"
+			       ": ${HISTFILE:=$HOME/.zsh_history}\n"
+			       "(( SAVEHIST )) || SAVEHIST=1000\n"
+			       "[[ $PS1 = '(berm) '* ]] || PS1=\"(berm) $PS1\"\n";
+
+/* dash and others that are sh: read by interactive shells only. */
+static const char sh_text[] = "# What `berm shell` starts sh with.\n"
+			      "unset ENV\n"
+			      "[ -r ~/.shrc ] && . ~/.shrc\n"
+			      "case $PS1 in '(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac\n";
+
+static const char fish_command[] =
+	"functions -q __berm_prompt; or functions -q fish_prompt; and functions -c fish_prompt __berm_prompt\n"
+	"function fish_prompt; echo -n '(berm) '; functions -q __berm_prompt; and __berm_prompt; end";
+
+static const struct row rows[] = {
+	{ "bash", { "--rcfile", PLAN_DOCUMENTS "/bashrc", "-i" }, PLAN_DOCUMENTS "/bashrc", bash_text, NULL, NULL },
+	{ "zsh", { "-i" }, PLAN_DOCUMENTS "/.zshrc", zsh_text, "ZDOTDIR", PLAN_DOCUMENTS },
+	{ "fish", { "-i", "-C", fish_command }, NULL, NULL, NULL, NULL },
+	{ "sh", { "-i" }, PLAN_DOCUMENTS "/shrc", sh_text, "ENV", PLAN_DOCUMENTS "/shrc" },
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof rows[0], ARGUMENT_MAX = 3 };
+
+static const struct row *find(const char *name)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		if (strcmp(name, rows[i].name) == 0)
+			return &rows[i];
+	return &rows[ROW_COUNT - 1];
+}
+
+void shell_start_choose(struct arena *arena, const char *shell, struct shell_start *start)
+{
+	const struct row *row = find(path_base_name(shell));
+	size_t count = 0;
+
+	*start = (struct shell_start){ NULL, row->document, row->text, row->variable, row->value };
+	start->command = arena_alloc(arena, (ARGUMENT_MAX + 2) * sizeof *start->command);
+	start->command[count++] = arena_copy(arena, shell);
+	for (size_t i = 0; i < ARGUMENT_MAX && row->arguments[i]; i++)
+		start->command[count++] = arena_copy(arena, row->arguments[i]);
+}
+
+void shell_start_furnish(struct plan *plan, const struct shell_start *start)
+{
+	plan_add_variable(plan, "SHELL", start->command[0]);
+	if (start->document)
+		*arena_push(plan->arena, &plan->added) = (struct plan_document){ start->document, start->text };
+	if (start->variable)
+		plan_add_variable(plan, start->variable, start->value);
+}
