@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# berm::yaml, berm::seccomp, berm::cap: the static archive where the system has one (one binary, fast
-# start), else the shared library. A missing library stops the configuration with what to do.
+# berm::yaml, berm::seccomp, berm::cap: the static archive if the system has one, for one binary
+# with a fast start; else the shared library. A missing library stops the configuration with a hint.
 
 function(berm_dependency name header)
 	string(TOUPPER "${name}" upper)

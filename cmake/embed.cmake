@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake -DOUTPUT=file.c "-DFILES=a;b" -P embed.cmake: writes embedded_policies[] with the exact bytes of
-# each file, terminated by a NUL that the length does not count. Every byte becomes a hexadecimal
-# escape, so no content can break out of its literal; one source line per line of text.
+# cmake -DOUTPUT=file.c "-DFILES=a;b" -P embed.cmake: writes embedded_policies[] with the exact
+# bytes of each file and a final NUL, which the length does not count. Every byte is a hexadecimal
+# escape, so no content can end its literal. One source line per line of text.
 
 set(texts "")
 set(entries "")

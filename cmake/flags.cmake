@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# berm_flags: warnings, hardening and instrumentation for every target of ours. A flag is added only
-# after the compiler or the linker has accepted it, so that an older or another compiler still builds.
+# berm_flags: warnings, hardening and instrumentation for every target. A flag is added only if the
+# compiler or linker accepts it, so that older and other compilers work.
 
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
@@ -37,7 +37,7 @@ if(BERM_WERROR)
 	berm_compile_flag(-Werror)
 endif()
 
-# PIE for the executables; the libraries are position independent for the same reason.
+# PIE for the executables, so the libraries are position independent too.
 check_pie_supported(LANGUAGES C)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
@@ -50,10 +50,10 @@ endif()
 foreach(flag IN ITEMS -fstack-protector-strong -fno-common)
 	berm_compile_flag(${flag})
 endforeach()
-if(NOT APPLE) # clang takes it there and says that it does nothing
+if(NOT APPLE) # clang accepts it there and warns that it has no effect
 	berm_compile_flag(-fstack-clash-protection)
 endif()
-# clang before 16 takes the zero pattern only together with a second flag.
+# clang before 16 accepts the zero pattern only with a second flag.
 berm_compile_flag(-ftrivial-auto-var-init=zero)
 if(NOT has_c_ftrivial_auto_var_init_zero)
 	berm_compile_flag("-ftrivial-auto-var-init=zero -enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang")
@@ -67,8 +67,8 @@ foreach(flag IN ITEMS -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate
 	berm_link_flag(${flag})
 endforeach()
 
-# _FORTIFY_SOURCE needs an optimising build (glibc warns otherwise) and hides calls from the
-# sanitizers. -U first: several distributions define a lower level by default.
+# _FORTIFY_SOURCE needs optimisation (glibc warns otherwise) and hides calls from the sanitizers. -U
+# first: several distributions define a lower level by default.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 set(effective_flags "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}")
 if(effective_flags MATCHES "-O[123sz]" AND NOT BERM_SANITIZE AND NOT BERM_FUZZ)
@@ -85,7 +85,7 @@ endif()
 set(sanitizers ${BERM_SANITIZE})
 if(BERM_FUZZ)
 	set(sanitizers address,undefined)
-	# A flag of its own: afl-clang-fast recognises it only when nothing else is joined to it.
+	# A separate flag: afl-clang-fast does not recognise it in a list.
 	target_compile_options(berm_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(sanitizers)
@@ -98,13 +98,14 @@ if(BERM_COVERAGE)
 	target_link_options(berm_flags INTERFACE --coverage)
 endif()
 
-# Link-time optimisation only for releases, and only where a test project links with it.
+# Link-time optimisation only for releases, and only if a test project links with it.
 if(build_type STREQUAL "RELEASE" AND NOT sanitizers AND NOT BERM_COVERAGE)
 	include(CheckIPOSupported)
 	check_ipo_supported(RESULT has_lto OUTPUT lto_output LANGUAGES C)
 	if(has_lto)
 		set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
-		# With ordinary code beside, which tests are linked with: optimising each of some hundred programs anew takes minutes.
+		# Fat objects: tests link without it, because optimising a hundred programs takes
+		# minutes.
 		if(BERM_TESTS AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
 			set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto -ffat-lto-objects)
 			set(BERM_TEST_LINK_OPTIONS -fno-lto)
@@ -118,7 +119,7 @@ if(BERM_STATIC)
 	check_c_source_compiles("int main(void) { return 0; }" has_static_pie)
 	unset(CMAKE_REQUIRED_LINK_OPTIONS)
 	unset(CMAKE_REQUIRED_FLAGS)
-	# CMake adds its own -pie after our options and so undoes -static-pie: replace that one.
+	# CMake adds -pie after the options, which cancels -static-pie: replace its -pie.
 	set(CMAKE_C_LINK_OPTIONS_PIE -static-pie)
 	if(NOT has_static_pie)
 		message(FATAL_ERROR "BERM_STATIC=ON, but a static-pie program does not link here")

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` puts below the prefix, besides the program and its man pages.
+# Files that `cmake --install` installs besides the program and its man pages.
 
-# The program writes its own completions, from its own tables; one for another machine cannot be asked here.
+# The program generates the completions from its tables, so a cross build cannot.
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
 	message(STATUS "Cross-compiling: no shell completions (`berm completions bash|zsh|fish` prints them)")
 elseif(TARGET berm AND NOT BERM_FUZZ)
 	set(completions "${CMAKE_CURRENT_BINARY_DIR}/completions")
 	file(MAKE_DIRECTORY "${completions}")
+	configure_file(packaging/plugins/opencode.js "${CMAKE_CURRENT_BINARY_DIR}/plugins/opencode.js" COPYONLY)
+	install(FILES packaging/plugins/opencode.js DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/berm/plugins")
 	foreach(shell IN ITEMS bash zsh fish)
 		add_custom_command(
 			OUTPUT "${completions}/${shell}"
@@ -31,11 +33,12 @@ install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" OPTIONAL)
 install(DIRECTORY docs/hosts DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-	# Not into /etc: whether a profile is loaded is the administrator's decision. The file says how.
+	# Not in /etc: `berm doctor --install-apparmor` writes it there where a kernel needs it.
 	install(FILES packaging/apparmor/berm DESTINATION "${CMAKE_INSTALL_DATADIR}/berm/apparmor")
 endif()
 
-# berm-sh and the shims are the program itself under other names; they say so by links that hold wherever the tree lies.
+# berm-sh and the shims are the same program under other names: relative links, which work under any
+# prefix.
 if(TARGET berm AND NOT BERM_FUZZ)
 	file(RELATIVE_PATH shim_target
 		"${CMAKE_INSTALL_FULL_LIBEXECDIR}/berm/shims" "${CMAKE_INSTALL_FULL_BINDIR}/berm")

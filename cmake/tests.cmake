@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Registers every test that lies in tests/ with ctest. Labels: unit, cli, escape, work, fuzz, package. A test that
-# exits with 77 has skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
+# Registers every test in tests/ with ctest. Labels: unit, cli, escape, work, fuzz, package, macos,
+# bench, agents; and once, for tests that do not depend on the user. A test that exits with 77 was
+# skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
 
 set(BERM_TEST_SKIPPED 77)
 set(BERM_TEST_TIMEOUT_SECONDS 600)
@@ -18,11 +19,11 @@ function(berm_test name label)
 		ENVIRONMENT "${berm_test_environment}"
 		SKIP_RETURN_CODE ${BERM_TEST_SKIPPED}
 		TIMEOUT ${BERM_TEST_TIMEOUT_SECONDS})
-	# Those of everyday work come after all others, see tests/work/CMakeLists.txt.
+	# Tests of tests/work run after all others; see tests/work/CMakeLists.txt.
 	set_property(GLOBAL APPEND PROPERTY BERM_TESTS_BEFORE_WORK ${name})
 endfunction()
 
-# berm_test_executable(name directory source...): a program that may include anything of ours.
+# berm_test_executable(name directory source...): a program that may include every header of src.
 function(berm_test_executable name directory)
 	add_executable(${name} ${ARGN})
 	target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
@@ -33,11 +34,11 @@ function(berm_test_executable name directory)
 		INTERPROCEDURAL_OPTIMIZATION OFF)
 endfunction()
 
-# One program per tests/unit/test_*.c; the other .c files there, and tests/support/*.c, are shared helpers.
+# One program per tests/unit/ROOM/test_NAME.c, as unit-ROOM-NAME. tests/unit/support has shared
+# helpers.
 function(berm_add_unit_tests)
-	berm_glob(tests tests/unit/test_*.c)
-	berm_glob(helpers tests/unit/*.c tests/support/*.c)
-	list(REMOVE_ITEM helpers ${tests} "")
+	berm_glob(tests tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
+	berm_glob(helpers tests/unit/support/*.c)
 	if(NOT tests)
 		return()
 	endif()
@@ -50,36 +51,55 @@ function(berm_add_unit_tests)
 			"script/setup --test fetches it")
 		return()
 	endif()
-	# Once, not once for each of some fifty programs: half the time of a build.
+	# A library: compiling the helpers once per program would double the build time.
 	add_library(berm_unit_helpers STATIC ${helpers})
 	target_include_directories(berm_unit_helpers PRIVATE "${PROJECT_SOURCE_DIR}/tests")
 	target_include_directories(berm_unit_helpers SYSTEM PRIVATE "${BERM_GREATEST_DIR}")
 	target_link_libraries(berm_unit_helpers PRIVATE berm_flags ${BERM_LIBRARIES})
 	set_target_properties(berm_unit_helpers PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
 	foreach(source IN LISTS tests)
-		get_filename_component(program "${source}" NAME_WE)
-		string(REGEX REPLACE "^test_" "unit-" name "${program}")
+		get_filename_component(name "${source}" NAME_WE)
+		get_filename_component(room "${source}" DIRECTORY)
+		get_filename_component(room "${room}" NAME)
+		string(REGEX REPLACE "^test_" "" name "${name}")
+		set(program "test_${room}_${name}")
 		berm_test_executable(${program} unit "${source}")
 		target_link_libraries(${program} PRIVATE berm_unit_helpers ${BERM_LIBRARIES})
 		target_include_directories(${program} SYSTEM PRIVATE "${BERM_GREATEST_DIR}")
-		berm_test(${name} unit ${program})
+		berm_test(unit-${room}-${name} unit ${program})
 	endforeach()
 endfunction()
 
 function(berm_add_cli_tests)
-	berm_glob(scripts tests/cli/*.sh)
+	berm_glob(scripts tests/cli/*/*.sh)
+	list(FILTER scripts EXCLUDE REGEX "/support/")
 	foreach(script IN LISTS scripts)
 		get_filename_component(name "${script}" NAME_WE)
 		berm_test(cli-${name} cli bash "${script}")
 	endforeach()
-	# What the user makes no difference to: not run a second time as another one.
+	# Independent of the user: script/test runs them once.
 	set_tests_properties(cli-completions PROPERTIES LABELS "cli;once")
-	# Long ones first, so that none is left to run alone at the end; in seconds on a quiet machine, roughly.
+	# Long tests first, so that none runs alone at the end. Approximate seconds on a quiet
+	# machine.
+	set_tests_properties(cli-handover PROPERTIES COST 25)
 	set_tests_properties(cli-completions cli-terminal PROPERTIES COST 15)
 	set_tests_properties(cli-differential cli-limits cli-network cli-signals PROPERTIES COST 10)
 endfunction()
 
-# One program per tests/fuzz/fuzz_*.c: a libFuzzer target with BERM_FUZZ, otherwise a replay of its seeds.
+# Real agents from npm, as agents-NAME. script/test runs them in a part of their own, because they
+# take a gigabyte of packages and an ordinary user.
+function(berm_add_agent_tests)
+	berm_glob(scripts tests/agents/*.sh)
+	foreach(script IN LISTS scripts)
+		get_filename_component(name "${script}" NAME_WE)
+		berm_test(agents-${name} agents bash "${script}")
+		# Two agents at once on two cores reach their own timeouts.
+		set_tests_properties(agents-${name} PROPERTIES RUN_SERIAL ON)
+	endforeach()
+endfunction()
+
+# One program per tests/fuzz/fuzz_*.c: a libFuzzer target with BERM_FUZZ, else a replay of its
+# seeds.
 function(berm_add_fuzz_targets)
 	berm_glob(targets tests/fuzz/fuzz_*.c)
 	berm_glob(helpers tests/fuzz/*.c)
@@ -105,9 +125,11 @@ berm_add_fuzz_targets()
 if(NOT BERM_FUZZ)
 	berm_add_unit_tests()
 	berm_add_cli_tests()
+	berm_add_agent_tests()
 	if(EXISTS "${PROJECT_SOURCE_DIR}/tests/escape/CMakeLists.txt")
 		add_subdirectory(tests/escape)
 	endif()
+	berm_test(lint-checks package bash "${PROJECT_SOURCE_DIR}/tests/lint/checks.sh")
 	add_subdirectory(tests/refuse)
 	add_subdirectory(tests/package)
 	add_subdirectory(tests/bench)

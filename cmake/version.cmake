@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Writes version.h: VERSION alone in a release archive, VERSION+COMMIT in a clone. Nothing else about
-# the machine or the time goes in, so that the same commit gives the same binary.
+# Writes version.h: VERSION in a release archive, VERSION+COMMIT in a clone. It contains nothing
+# about the machine or the time, so that the same commit gives the same binary.
 
 set(version "${VERSION}")
-# A .git of our own: an archive unpacked inside some other repository must not take that one's commit.
+# Only this directory's .git: an archive inside another repository must not use that one's commit.
 if(EXISTS "${SOURCE_DIR}/.git")
 	execute_process(
 		COMMAND git -C "${SOURCE_DIR}" rev-parse --short=12 HEAD

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# For script/cross: compiles for macOS on another system with `zig cc`, which brings Apple's headers and stubs for linking.
-# BERM_ZIG_TOOLS holds cc, ar and ranlib that call zig for BERM_ZIG_TARGET (aarch64-macos or x86_64-macos).
+# For script/cross: compiles for macOS on another system with `zig cc`, which includes Apple's
+# headers and stubs for linking. BERM_ZIG_TOOLS has cc, ar and ranlib, which call zig for
+# BERM_ZIG_TARGET (aarch64-macos or x86_64-macos).
 
 set(CMAKE_SYSTEM_NAME Darwin)
 if(BERM_ZIG_TARGET MATCHES "^aarch64")

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system's side of a run: which guarantees can hold here, and the run itself. One implementation per system
- * (linux/backend.c, macos/backend.c). */
+/* The contract that every system implements: probe the guarantees, and run a command with a plan. A
+ * backend never runs a command that is not confined by its plan. Implemented in linux/launch,
+ * linux/probe and macos/launch. */
 #ifndef BERM_COMMON_BACKEND_H
 #define BERM_COMMON_BACKEND_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/proxy/refusals.h"
 #include "common/base/error.h"
@@ -21,80 +23,141 @@ enum exit_code {
 	EXIT_SIGNAL_BASE = 128,
 };
 
-/* A sandbox that is being made before its plan is known. */
-struct begun;
-
 struct run_request {
 	char *const *argv;
-	struct begun *begun; /* of backend_begin, for this plan; NULL: none. backend_run makes use of it or ends it */
-	const int *pass_fds; /* kept open besides 0, 1, 2; ascending */
+	const int *pass_fds; /* inherited besides 0, 1 and 2; ascending */
 	size_t pass_fd_count;
-	const void *prepared; /* of backend_prepare, perhaps of an earlier launch; NULL: made anew */
+	/* Bytes of backend_prepare, perhaps from the cache; NULL: backend_run makes them. */
+	const void *prepared;
 	size_t prepared_size;
-	/* What is still to be done to the plan (the scan at least; the backend adds the documents), once the backend has time for it: while the sandbox is being made, if
-	 * it can be, and always before anything runs. -1 with err: nothing may run. NULL: the plan is complete. */
-	int (*complete)(void *self, struct plan *plan, struct error *err);
-	/* Asked afterwards, and always before anything runs: may this plan be run? -1 with err: it may not. NULL: it may. */
-	int (*confirm)(void *self, struct plan *plan, struct error *err);
-	/* Called in the launcher when nothing waits for it any more but the end of the run: for what can wait. May be NULL. */
+	/* Scans the project into *results, which plan->scan points to. Called before anything runs,
+	 * on Linux while the sandbox is being built. -1 with err: nothing may run. NULL: the plan
+	 * was scanned already. */
+	int (*scan)(void *self, struct scan_results *results, struct error *err);
+	struct scan_results *results; /* NULL without scan */
+	/* Decides, after the scan and before anything runs, whether the plan may be run. -1 with
+	 * err: it may not. May be NULL: it may. */
+	int (*confirm)(void *self, struct error *err);
+	/* Called by the launcher when it only has to wait for the end of the run. May be NULL. */
 	void (*meanwhile)(void *self);
 	void *self;
 };
 
-struct run_result {
-	int exit_code;
-	int signal; /* the one that ended the command, 0 if it exited */
-	struct error ended; /* set when berm ended the run or could not start the command: a sentence for stderr */
-	bool is_git_refused; /* git inside says that it could not write the configuration of a repository, which is locked */
-	bool is_network_sought; /* the command failed, looked for a network, and the plan has none */
-	struct egress_reports *refused; /* connections that the policy does not allow; NULL if nobody judged any */
-	bool is_refused_by_host; /* with -1: the host does not allow what the plan's tier is made of; a lower one may do */
-	struct error note; /* something the user should know about the run; the run was not affected */
-	const char *details; /* lines that say more of the note, for -v; NULL: none */
+/* The outcome of one attempt to run. In all but the first nothing ran, and err is set. */
+enum run_outcome {
+	RUN_DONE, /* the command ran or could not be executed; the result is set */
+	RUN_REFUSED, /* another attempt would fail too */
+	RUN_MOVED, /* a path changed between the scan and the mounts: another attempt may succeed */
+	/* The host refuses the mechanisms of the plan's tier: a lower tier may work. */
+	RUN_HOST_REFUSED,
+	/* Never returned by backend_run: its caller found that the cached plan is outdated. */
+	RUN_STALE,
 };
 
-/* The best tier that this machine allows for this plan, found by trying it in a throwaway child; `why` says why it is not the full one. */
+/* Reports of git inside that berm explains at the end of the run. Bits. */
+enum {
+	GIT_REFUSED_CONFIG = 1, /* a locked configuration of a repository */
+	GIT_REFUSED_FILES = 2, /* hidden or protected files of the working tree */
+};
+
+/* Names that the guard has refused to create. */
+enum { RUN_REFUSED_MAX = 8, RUN_REFUSED_BYTES = 256 };
+struct run_refused_names {
+	struct {
+		char path[RUN_REFUSED_BYTES];
+		char obeyed_by[RUN_REFUSED_BYTES]; /* "": a rule of the user's own */
+		bool is_liftable; /* by an entry of files.write */
+	} items[RUN_REFUSED_MAX];
+	size_t count; /* of items; some names may be left out */
+	unsigned total; /* of refused calls */
+};
+
+/* Events that the repair of masks and locks reports (linux/repair). */
+enum repair_kind {
+	REPAIR_HIDDEN, /* a hidden file was replaced on the host, and is hidden again */
+	REPAIR_LOCKED, /* the same for a protected file */
+	REPAIR_NEW_HIDDEN, /* a file of a denied name came from the host, and is hidden */
+	REPAIR_NEW_LOCKED, /* the same for a protected name */
+	REPAIR_NOT_PUBLIC, /* a file that was readable because of its content has changed, and is hidden */
+	REPAIR_OWN, /* a file of a denied name that the command may have made; it stays readable */
+	REPAIR_MOVED, /* a protected name appeared and was moved to quarantine */
+	REPAIR_STUCK, /* the same, but it could not be moved */
+};
+struct repair_event {
+	enum repair_kind kind;
+	const char *path;
+	int64_t exposed_us; /* the longest time, in microseconds */
+	unsigned count; /* how often it happened */
+	const char *detail; /* of REPAIR_MOVED: the id in quarantine; of REPAIR_STUCK: the reason */
+};
+struct repair_report {
+	struct repair_event *items;
+	size_t count;
+	unsigned omitted; /* events that are not in the list */
+	bool is_limited; /* some directories could not be watched */
+	int64_t watched; /* directories that were, then */
+};
+
+struct run_result {
+	int exit_code;
+	int signal; /* that ended the command; 0 if it exited */
+	struct error ended; /* for stderr: why berm ended the run or could not start the command */
+	unsigned git_refused; /* GIT_REFUSED_*: what git reported that it could not change */
+	/* The command failed and tried to use the network, which the plan refuses. */
+	bool has_tried_network;
+	/* The guard held for the whole run: the command has created no protected name. */
+	bool was_guarded;
+	struct run_refused_names refused_names;
+	const struct repair_report *repaired; /* NULL: nothing to report */
+	struct refusals *refused; /* connections that the proxy refused; NULL without a proxy */
+	struct error note; /* for stderr; the run was not affected */
+	const char *details; /* more lines for the note, printed with -v; or NULL */
+};
+
+/* Returns the best tier that this machine allows for this plan, by trying it in a child process.
+ * Sets `why` if it is not the full one. */
 enum tier backend_tier(const struct plan *plan, struct error *why);
-/* Is this process behind berm's wall in a tier that shows in no view? */
-bool backend_is_inside(void);
-/* Fills a state for every guarantee, for this plan on this machine, after trying the mechanisms in a throwaway child. Never fails:
- * what cannot be probed is missing. */
+/* Fills the state of every guarantee for this plan on this machine, by trying the mechanisms in a
+ * child process. Never fails: a mechanism that cannot be tried is missing. */
 void backend_probe(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
-/* One thing that is known about the machine: a value, or a mechanism that was tried. */
+/* True if absent protected names can be refused for this plan here, by the kernel's version and the
+ * plan's settings. Tries nothing. */
+bool backend_can_guard(const struct plan *plan);
+/* A property of the machine, or a mechanism that was tried. */
 struct machine_fact {
 	const char *name;
-	const char *value; /* of a trial: why it failed, or NULL */
+	const char *value; /* of a trial: the reason of its failure, or NULL */
 	bool is_trial;
-	bool is_for_programs; /* in the JSON only */
-	int number; /* of a trial: 0 works, else the errno; -1 could not be tried */
+	bool is_for_programs; /* printed in the JSON only */
+	int number; /* of a trial: 0 works, else its errno; -1: it could not be tried */
 	const char *fix; /* or NULL */
 };
 struct machine {
 	struct machine_fact *items;
 	size_t count;
-	const char *label; /* how far these claims were seen to be true: "run here", or the words in doctor.h */
+	/* How these claims were tested: "run here", or a label of doctor/doctor.h. */
+	const char *label;
 };
-/* backend_probe for `doctor`: tries everything anew, and tells what was found out. The trial is kept in state_directory unless that is
- * NULL. */
+/* backend_probe for `doctor`: tries everything anew and fills *machine. Saves the trial in
+ * state_directory unless that is NULL. */
 void backend_examine(const struct plan *plan, const char *state_directory, struct guarantee_state states[GUARANTEE_COUNT],
 		     struct machine *machine);
-/* `doctor --install-apparmor`: what the administrator has to do so that berm works, done. *done is a sentence. */
+/* `doctor --install-apparmor`: installs the AppArmor profile that berm needs. *done is a sentence
+ * for the user. */
 int backend_install_profile(struct arena *arena, const char **done, struct error *err);
-/* The same table without the trial, for a run: there every mechanism is used for real, and one that fails refuses the run. In the
- * tier landlock what a scan has found counts too. */
+/* Undoes that. Never removes a profile that berm did not write, nor one that another installed
+ * berm needs. */
+int backend_remove_profile(struct arena *arena, const char **done, struct error *err);
+/* Fills the same table as backend_probe without trying anything, for a run: there every mechanism
+ * is used, and one that fails refuses the run. In the tier landlock the scan results count too. */
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT]);
-/* Adds the cause and the fix to what a run was refused with by the host. Takes time: for failures only. */
+/* Adds cause and fix to an error with which the host refused a run. Slow: for failures only. */
 void backend_explain(struct error *err);
-/* What depends on the plan alone and takes time to make, as bytes that may be stored with it. In the plan's arena. */
+/* Makes the data that depends only on the plan and is slow to make, as bytes that can be cached
+ * with the plan. They are in the plan's arena. */
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err);
-/* May a sandbox for this plan be begun before the plan is read? */
-bool backend_can_begin(const struct plan *plan);
-/* Begins one. What is allocated in the arena from here on has to be no more than the plan. NULL: it cannot be, and backend_run does it
- * all. */
-struct begun *backend_begin(struct arena *arena);
-/* Nothing will come of it. NULL, or one that backend_run has had, is nothing to do. */
-void backend_abandon(struct begun *begun);
-/* Enforces the plan, runs, waits. -1 with err if nothing ran. */
-int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err);
+/* Enforces the plan, runs the command and waits for it. */
+enum run_outcome backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result,
+			     struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One message is one packet, so that nothing is ever half read. */
+/* One message is one packet, so a message is never read in part. */
 #include "linux/channel.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "linux/fd_passing.h"
 
-/* A packet of bytes; the kernel wants each in one piece. */
+/* The size of a packet of channel_send_bytes; the kernel needs contiguous memory for it. */
 enum { PACKET_BYTES = 32768 };
 
 int channel_open(int ends[2], struct error *err)
@@ -23,7 +23,7 @@ int channel_send(int fd, const struct message *message)
 	return channel_send_with(fd, message, NULL, 0);
 }
 
-/* Not send(2), which is sendto(2): sandboxes around berm that take the network away refuse it. */
+/* Not send(2), which is sendto(2): outer sandboxes without network refuse that. */
 int channel_send_with(int fd, const struct message *message, const int *descriptors, size_t count)
 {
 	struct message copy = *message;
@@ -31,10 +31,11 @@ int channel_send_with(int fd, const struct message *message, const int *descript
 		errno = EINVAL;
 		return -1;
 	}
-	return rights_send(fd, &copy, sizeof copy, descriptors, count);
+	return fd_passing_send(fd, &copy, sizeof copy, descriptors, count);
 }
 
-static int judge(ssize_t count)
+/* Returns channel_receive's result for a packet of `count` bytes. */
+static int check_size(ssize_t count)
 {
 	if (count == 0)
 		return 0;
@@ -55,24 +56,24 @@ bool channel_has_failed(int sent)
 int channel_receive(int fd, struct message *message)
 {
 	ssize_t count;
-	/* An end that closes with messages unread makes the other end's next call fail with ECONNRESET, once, and before what it had
-	 * sent itself is handed over: the last words come with the call after that. */
+	/* An end that closes with unread messages makes the other end's next call fail once with
+	 * ECONNRESET. Messages that it sent before closing arrive with the calls after that. */
 	do
 		count = recv(fd, message, sizeof *message, 0);
 	while (count < 0 && (errno == EINTR || errno == ECONNRESET));
-	return judge(count);
+	return check_size(count);
 }
 
 int channel_receive_with(int fd, struct message *message, int *descriptors, size_t *count)
 {
-	struct rights rights = { .descriptors = descriptors, .room = CHANNEL_DESCRIPTOR_MAX };
+	struct passed_fds passed = { .descriptors = descriptors, .room = CHANNEL_DESCRIPTOR_MAX };
 	ssize_t received;
 
 	do
-		received = rights_receive(fd, 0, message, sizeof *message, &rights);
+		received = fd_passing_receive(fd, 0, message, sizeof *message, &passed);
 	while (received < 0 && errno == ECONNRESET);
-	*count = rights.count;
-	return judge(received);
+	*count = passed.count;
+	return check_size(received);
 }
 
 int channel_send_bytes(int fd, void *bytes, size_t length)

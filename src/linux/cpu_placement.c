@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing here can fail a launch: where a call is refused, the scheduler decides as always. */
+/* Nothing here fails a launch: if a call is refused, the scheduler decides as usual. */
 #include "linux/cpu_placement.h"
 
 #include <fcntl.h>
@@ -9,18 +9,18 @@
 
 #include "common/base/cleanup.h"
 
-/* This process and its child. */
-enum { OWN_MAX = 2 };
+enum { OWN_TASKS = 2 }; /* this process and its child */
 
-unsigned processors_count(void)
+unsigned cpu_placement_count(void)
 {
 	cpu_set_t allowed;
 	int count = sched_getaffinity(0, sizeof allowed, &allowed) < 0 ? 1 : CPU_COUNT(&allowed);
 	return count > 1 ? (unsigned)count : 1;
 }
 
-/* "0.41 0.35 0.22 2/161 4711": the fourth says how many run or could, of how many there are. */
-bool processors_are_idle(void)
+/* "0.41 0.35 0.22 2/161 4711": the fourth field is the number of runnable tasks, a slash, and the
+ * number of all tasks. */
+bool cpu_placement_is_idle(void)
 {
 	autoclose int fd = openat(AT_FDCWD, "/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	char text[128];
@@ -32,26 +32,26 @@ bool processors_are_idle(void)
 	at = strchr(text, '/');
 	while (at && at > text && at[-1] != ' ')
 		at--;
-	return at && strtol(at, NULL, 10) <= OWN_MAX;
+	return at && strtol(at, NULL, 10) <= OWN_TASKS;
 }
 
-/* A machine with more processors than a cpu_set_t can tell of is refused by the call. */
-void processors_part(struct processors *processors, pid_t child)
+/* sched_getaffinity fails on a machine with more CPUs than a cpu_set_t holds. */
+void cpu_placement_separate(struct cpu_placement *placement, pid_t child)
 {
 	cpu_set_t others;
 	int mine = sched_getcpu();
 
-	processors->has_parted = false;
-	if (mine < 0 || mine >= CPU_SETSIZE || sched_getaffinity(0, sizeof processors->allowed, &processors->allowed) < 0)
+	placement->is_separated = false;
+	if (mine < 0 || mine >= CPU_SETSIZE || sched_getaffinity(0, sizeof placement->allowed, &placement->allowed) < 0)
 		return;
-	others = processors->allowed;
+	others = placement->allowed;
 	CPU_CLR((size_t)mine, &others);
 	if (CPU_COUNT(&others) > 0)
-		processors->has_parted = sched_setaffinity(child, sizeof others, &others) == 0;
+		placement->is_separated = sched_setaffinity(child, sizeof others, &others) == 0;
 }
 
-void processors_join(const struct processors *processors, pid_t child)
+void cpu_placement_restore(const struct cpu_placement *placement, pid_t child)
 {
-	if (processors->has_parted)
-		sched_setaffinity(child, sizeof processors->allowed, &processors->allowed);
+	if (placement->is_separated)
+		sched_setaffinity(child, sizeof placement->allowed, &placement->allowed);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes of one launch, on two processors. The scheduler often leaves a new process on its parent's, and evens out in milliseconds, which
- * is longer than a launch lasts. Only on an otherwise idle machine is it known better here; on a busy one it is left alone. */
+/* Places launcher and init on different CPUs. The scheduler often leaves a new process on its
+ * parent's CPU and balances after milliseconds, which is longer than a launch takes. Used on an
+ * idle machine only; on a busy one the scheduler decides. */
 #ifndef BERM_LINUX_CPU_PLACEMENT_H
 #define BERM_LINUX_CPU_PLACEMENT_H
 
@@ -8,18 +9,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct processors {
-	bool has_parted; /* else there is nothing to undo */
-	cpu_set_t allowed;
+struct cpu_placement {
+	bool is_separated; /* otherwise there is nothing to restore */
+	cpu_set_t allowed; /* the child's CPUs before */
 };
 
-/* That this process may use; at least 1. */
-unsigned processors_count(void);
-/* Does nobody else run but this process and the child that it has just forked? */
-bool processors_are_idle(void);
-/* The child is not to wait for this process's processor. */
-void processors_part(struct processors *processors, pid_t child);
-/* It may use all again. */
-void processors_join(const struct processors *processors, pid_t child);
+/* Returns the number of CPUs that this process may use, at least 1. */
+unsigned cpu_placement_count(void);
+/* True if the machine is idle apart from this process and the child that it has just forked. */
+bool cpu_placement_is_idle(void);
+/* Excludes this process's current CPU from those of the child. Best effort. */
+void cpu_placement_separate(struct cpu_placement *placement, pid_t child);
+/* Gives the child all of its CPUs again. */
+void cpu_placement_restore(const struct cpu_placement *placement, pid_t child);
 
 #endif

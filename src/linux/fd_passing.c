@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one place that knows how control messages lie in memory. */
+/* The only code that knows the memory layout of control messages. */
 #include "linux/fd_passing.h"
 
 #include <errno.h>
@@ -9,17 +9,17 @@
 
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(RIGHTS_MAX * sizeof(int))];
+	char bytes[CMSG_SPACE(FD_PASSING_MAX * sizeof(int))];
 };
 
-int rights_send(int socket, void *bytes, size_t size, const int *descriptors, size_t count)
+int fd_passing_send(int socket, void *bytes, size_t size, const int *descriptors, size_t count)
 {
 	struct iovec part = { .iov_base = bytes, .iov_len = size };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	union control control = { 0 };
 	ssize_t sent;
 
-	if (count > RIGHTS_MAX) {
+	if (count > FD_PASSING_MAX) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -37,20 +37,20 @@ int rights_send(int socket, void *bytes, size_t size, const int *descriptors, si
 	return sent == (ssize_t)size ? 0 : -1;
 }
 
-ssize_t rights_receive(int socket, int flags, void *bytes, size_t size, struct rights *rights)
+ssize_t fd_passing_receive(int socket, int flags, void *bytes, size_t size, struct passed_fds *passed)
 {
-	size_t room = rights->room < RIGHTS_MAX ? rights->room : RIGHTS_MAX;
+	size_t room = passed->room < FD_PASSING_MAX ? passed->room : FD_PASSING_MAX;
 	struct iovec part = { .iov_base = bytes, .iov_len = size };
 	union control control = { 0 };
-	/* Not CMSG_SPACE: its padding is room for one more to the kernel. */
+	/* Not CMSG_SPACE: the kernel would use its padding for one more fd. */
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_LEN(room * sizeof(int))
 	};
 	const struct cmsghdr *header;
 	ssize_t received;
 
-	rights->count = 0;
-	rights->is_cut = false;
+	passed->count = 0;
+	passed->is_cut = false;
 	do
 		received = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
 	while (received < 0 && errno == EINTR);
@@ -58,9 +58,9 @@ ssize_t rights_receive(int socket, int flags, void *bytes, size_t size, struct r
 		return -1;
 	header = CMSG_FIRSTHDR(&message);
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-		rights->count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(rights->descriptors, CMSG_DATA(header), rights->count * sizeof(int));
+		passed->count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(passed->descriptors, CMSG_DATA(header), passed->count * sizeof(int));
 	}
-	rights->is_cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+	passed->is_cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
 	return received;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors that travel with a packet between berm's own processes (SCM_RIGHTS). One packet is one call; those that come are
- * close-on-exec. Who receives judges how many there are: whoever sends may be somebody else by now. */
+/* Passes fds between berm's own processes (SCM_RIGHTS), one packet per call. Received fds are
+ * close-on-exec. The receiver checks their number, because the sender may be compromised by
+ * then. */
 #ifndef BERM_LINUX_FD_PASSING_H
 #define BERM_LINUX_FD_PASSING_H
 
@@ -8,19 +9,20 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { RIGHTS_MAX = 160 };
+enum { FD_PASSING_MAX = 160 };
 
-/* All bytes in one packet, with `count` descriptors. 0, or -1 with errno; the other end's absence is EPIPE, never a signal. */
-int rights_send(int socket, void *bytes, size_t size, const int *descriptors, size_t count);
+/* Sends all bytes and `count` fds in one packet. Returns 0, or -1 with errno. A closed other end is
+ * EPIPE, never a signal. */
+int fd_passing_send(int socket, void *bytes, size_t size, const int *descriptors, size_t count);
 
-/* What came: the caller's to close. */
-struct rights {
+/* The received fds. The caller closes them. */
+struct passed_fds {
 	int *descriptors;
-	size_t room; /* of these, at most RIGHTS_MAX */
+	size_t room; /* of `descriptors`; more than FD_PASSING_MAX are never received */
 	size_t count;
-	bool is_cut; /* bytes or descriptors were left behind, for want of room or of numbers for them */
+	bool is_cut; /* bytes or fds were lost: not enough room, or no free fd */
 };
-/* The number of bytes, -1 with errno; `flags` as recvmsg takes them. */
-ssize_t rights_receive(int socket, int flags, void *bytes, size_t size, struct rights *rights);
+/* Returns the number of bytes, or -1 with errno. `flags` are those of recvmsg. */
+ssize_t fd_passing_receive(int socket, int flags, void *bytes, size_t size, struct passed_fds *passed);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocking and restoring. The kernel queues a blocked signal even if the caller ignores it (nohup), so berm sees and forwards those
- * too; they mean nothing to the command until it sets a handler, exactly as without berm. */
+/* Blocks, watches and restores signals. The kernel queues a blocked signal even if the caller
+ * ignores it (nohup), so berm reads and forwards ignored signals too. The command ignores them
+ * until it sets a handler, as without berm. */
 #include "linux/signals.h"
 
 #include <errno.h>
@@ -11,16 +12,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Everything whose default ends or stops a process and that somebody may send to berm meaning the command. Not the synchronous
- * faults, not SIGKILL and SIGSTOP, not SIGTTIN and SIGTTOU (berm does not touch the terminal while the command runs). */
+/* Signals that may be sent to berm and are meant for the command: all whose default action ends or
+ * stops a process. Not the synchronous faults, not SIGKILL and SIGSTOP, not SIGTTIN and SIGTTOU:
+ * berm does not use the terminal while the command runs. */
 static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,   SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP,
 				 SIGCONT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,  SIGWINCH };
 
-/* What glibc leaves to programs. musl keeps one more for itself, and its SIGRTMIN, sigaddset and sigprocmask hide that one: it is the
- * programs inside that count, so the kernel's own set is spoken here. */
+/* The real-time signals that glibc leaves to programs. musl reserves one more, which its SIGRTMIN,
+ * sigaddset and sigprocmask leave out. A command linked with glibc may use that one, so this file
+ * works on the kernel's set. */
 enum { REALTIME_FIRST = 34, REALTIME_LAST = 64 };
 
-/* The beginning of a sigset_t in every C library. */
+/* The kernel's set is the beginning of a sigset_t in every C library. */
 _Static_assert(sizeof(sigset_t) >= sizeof(uint64_t), "the kernel's set fits");
 
 static void forwarded_set(sigset_t *set)
@@ -51,14 +54,16 @@ int signals_take(struct signal_state *saved, struct error *err)
 	if (sigaction(SIGHUP, NULL, &hangup) < 0)
 		return error_errno(err, errno, "cannot set up signals");
 	saved->is_hangup_ignored = hangup.sa_handler == SIG_IGN;
-	/* With SIGCHLD ignored by the caller the kernel would reap init itself, and its status would be lost. */
 	if (signals_mask(SIG_BLOCK, &set, &saved->mask) < 0)
 		return error_errno(err, errno, "cannot set up signals");
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	/* If the caller ignored SIGCHLD, the kernel would reap init itself and its status would be
+	 * lost. */
 	if (fd >= 0 && sigaction(SIGCHLD, &by_default, &saved->child) == 0 && sigaction(SIGPIPE, &ignored, &saved->pipe) == 0)
 		return fd;
 	error_errno(err, errno, fd < 0 ? "cannot watch signals" : "cannot set up signals");
-	/* Who tries again must find them as the caller left them. (sigaction fails for no signal that exists.) */
+	/* Another attempt needs the caller's mask. The dispositions need no undo: sigaction fails
+	 * for no signal that exists. */
 	signals_mask(SIG_SETMASK, &saved->mask, NULL);
 	if (fd >= 0)
 		close(fd);
@@ -95,7 +100,8 @@ void signals_give_back(const struct signal_state *saved)
 bool signals_is_from_terminal(int number, int code)
 {
 	static const int sent[] = { SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGCONT, SIGWINCH };
-	/* The kernel sends others too: an alarm(2) that the caller had set before it executed berm is meant for the command. */
+	/* The kernel sends others too: an alarm(2) that the caller set before it executed berm is
+	 * meant for the command. */
 	for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++)
 		if (number == sent[i])
 			return code == SI_KERNEL;

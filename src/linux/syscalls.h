@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System calls that the C library may not wrap yet, and constants that its headers may not know. Thin: errno as the kernel
- * gives it. */
+/* System calls and constants that the C library's headers may lack. Thin wrappers: errno is the
+ * kernel's. */
 #ifndef BERM_LINUX_SYSCALLS_H
 #define BERM_LINUX_SYSCALLS_H
 
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers since 5.0 are the same on every architecture that berm knows. */
+/* System call numbers since Linux 5.0 are the same on every architecture that berm supports. */
 enum {
 	NR_OPEN_TREE = 428,
 	NR_MOVE_MOUNT = 429,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Destinations. Input: one byte of flags, two of port, then lines: the host first; further ones begin with `+` (allow), `-` (deny) or
- * `=` (an address that the host resolved to). */
+/* Destinations. Input: one byte of flags, two of port, then lines: the host first; further ones
+ * begin with `+` (allow), `-` (deny) or `=` (an address that the host resolved to). */
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include "common/net/address.h"
 #include "common/net/destination.h"
 #include "fuzz/property.h"
+#include "common/policy/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -171,7 +172,8 @@ static void check_spellings(struct input *input)
 		PROPERTY(judge(input, &input->allow, &input->deny, spelling[i], 0) == is_allowed);
 }
 
-/* Does an allow rule name this address: a network that holds it, and whose first and last address are not public either? */
+/* Does an allow rule name this address: a network that holds it, and whose first and last address
+ * are not public either? */
 static bool is_named(const struct input *input, const struct address *address)
 {
 	for (size_t i = 0; i < input->allow.count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON reader, its editor, and the hooks' answers. Input: one byte that chooses an edit, then a document. */
+/* The JSON reader, its editor, and the hooks' answers. Input: one byte that chooses an edit, then a
+ * document. */
 #include <stdint.h>
 #include <string.h>
 
@@ -40,12 +41,16 @@ static void check_edit(struct arena *arena, struct jsonc_text document, const st
 
 static void check_hooks(struct arena *arena, struct jsonc_text document)
 {
-	static const struct hook_wrapper wrapper = { .program = "/usr/bin/berm", .shell = "/bin/bash", .project = "/srv/it's" };
-	for (size_t i = 0; i < hook_host_count; i++) {
-		struct hook_answer answer = { 0 };
+	static const struct agent_hook_wrapper wrapper = { .program = "/usr/bin/berm",
+							   .shell = "/bin/bash",
+							   .project = "/srv/it's" };
+	for (size_t i = 0; i < setup_host_count; i++) {
+		if (!setup_host_table[i].hook)
+			continue;
+		struct agent_hook_answer answer = { 0 };
 		struct error err = { 0 };
 		struct jsonc_value root;
-		if (hook_rewrite(arena, &hook_host_table[i], document, &wrapper, &answer, &err) < 0) {
+		if (agent_hook_rewrite(arena, &setup_host_table[i], document, &wrapper, &answer, &err) < 0) {
 			PROPERTY(error_is_set(&err));
 			continue;
 		}

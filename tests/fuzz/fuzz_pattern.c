@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Path patterns. Input: one byte of flags, a pattern, a newline, a path. The path is made canonical first, as callers do. A second,
- * naive matcher with a table of all states stands against the greedy one. */
+/* Path patterns. Input: one byte of flags, a pattern, a newline, a path. The path is made canonical
+ * first, as callers do. A second, naive matcher with a table of all states stands against the
+ * greedy one. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -95,7 +96,8 @@ static bool naive_step(struct naive *naive, const char *at, const char *text)
 		return *text == '\0';
 	if (at < naive->pattern->text + naive->pattern->literal_prefix)
 		return *at == *text && naive_match(naive, at + 1, text + 1);
-	/* The slash before the stars has been matched: `**` and its slash are nothing, or take one component. */
+	/* The slash before the stars has been matched: `**` and its slash are nothing, or take one
+	 * component. */
 	if (strncmp(at, "**/", 3) == 0 && (at == naive->pattern->text || at[-1] == '/')) {
 		size_t length = strcspn(text, "/");
 		return naive_match(naive, at + 3, text) || (text[length] == '/' && naive_match(naive, at, text + length + 1));
@@ -147,7 +149,8 @@ static void check_form(const struct pattern *pattern)
 	PROPERTY(!pattern->is_base_name || pattern->is_anywhere);
 }
 
-/* The length of the shortest ancestor (or the path itself) that matches, found by asking about each. */
+/* The length of the shortest ancestor (or the path itself) that matches, found by asking about
+ * each. */
 static size_t topmost_match(const struct pattern *pattern, const struct input *input)
 {
 	char prefix[PATH_BYTES];

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy → plan. The first byte chooses a machine; each further line is one rule: a letter for its key, a digit for its layer, the
- * value ("w2 ~/src" is files.write of the user's layer). Values that the parser would refuse are left out. A plan never grants what
- * no rule grants; what a rule denies is answered with no; and the scan finds exactly what the evaluator denies. */
+/* policy → plan. The first byte chooses a machine; each further line is one rule: a letter for its
+ * key, a digit for its layer, the value ("w2 ~/src" is files.write of the user's layer). Values
+ * that the parser would refuse are left out. A plan never grants what no rule grants; what a rule
+ * denies is answered with no; and the scan finds exactly what the evaluator denies. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "common/plan/build.h"
+#include "common/plan/plan.h"
 #include "common/policy/value.h"
 #include "common/base/text.h"
 #include "fuzz/property.h"
+#include "common/scan/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -79,12 +81,13 @@ static void add_rule(struct run *run, const char *name, enum layer layer, const 
 
 	if (run->rule_count >= RULES_MAX || policy_value_check(&run->arena, key, value, false, &number, &err) < 0)
 		return;
-	*arena_push(&run->arena, rules) = (struct rule){ key->path, value, { "input", (unsigned)++run->rule_count, 1 }, layer };
+	*arena_push(&run->arena, rules) =
+		(struct rule){ key->path, value, { "input", (unsigned)++run->rule_count, 1 }, layer, NULL };
 }
 
 static void add_setting(struct setting *setting, const char *key, const char *text, uint64_t value, enum layer layer)
 {
-	*setting = (struct setting){ true, value, { key, text, { "input", 1, 1 }, layer } };
+	*setting = (struct setting){ true, value, { key, text, { "input", 1, 1 }, layer, NULL } };
 }
 
 static void add_line(struct run *run, const char *line)
@@ -116,7 +119,7 @@ static bool read_input(struct run *run, const uint8_t *data, size_t size)
 		PROPERTY(context_parse(&machine_arena, "machine", machines[number], strlen(machines[number]), &contexts[number],
 				       &err) == 0);
 	run->context = contexts[number];
-	if (strlen(text) != size - 1 || !text_is_utf8(text, size - 1))
+	if (strlen(text) != size - 1 || !is_utf8(text, size - 1))
 		return false;
 	while ((line = strsep(&text, "\n"))) {
 		if (text_has_control(line, strlen(line)))
@@ -274,13 +277,16 @@ static void judge_path(struct run *run, const char *path, enum file_type type, b
 			judge_allowed(run, (enum access)i, path, &verdict);
 		if (type != FILE_ABSENT && is_denied(run, path, is_directory))
 			PROPERTY(!verdict.is_allowed);
-		if (is_scanned && is_listed(&plan->masked, path))
+		if (is_scanned && is_listed(&plan->scan->masked, path))
 			PROPERTY(!verdict.is_allowed);
 	}
-	/* What the evaluator denies and the view shows has been found; a symlink cannot be hidden, only what it leads to. */
+	/* What the evaluator denies and the view shows has been found; a symlink cannot be hidden,
+	 * only what it leads to. On macOS a profile's rule holds by name in pruned trees too, which
+	 * the scan leaves out there as on Linux. */
 	if (is_scanned && type != FILE_ABSENT && type != FILE_SYMLINK && plan_grant_for(plan, path) &&
-	    plan_denied_by(plan, path, is_directory))
-		PROPERTY(is_listed(&plan->masked, path));
+	    plan_denied_by(plan, path, is_directory) &&
+	    !(plan->context.os == OS_MACOS && is_covered(run, &run->prune, path, false)))
+		PROPERTY(is_listed(&plan->scan->masked, path));
 }
 
 static void judge_paths(struct run *run, bool is_scanned)
@@ -306,19 +312,19 @@ static void judge_scan(struct run *run)
 	struct plan *plan = &run->plan;
 	struct error err = { 0 };
 	PROPERTY(plan_scan(plan, &err) == 0);
-	judge_list(plan, &plan->masked);
-	judge_list(plan, &plan->locked);
-	judge_list(plan, &plan->pinned);
-	for (size_t i = 0; i < plan->masked.count; i++)
-		for (size_t k = 0; k < plan->masked.count; k++)
-			PROPERTY(i == k || !path_is_within(plan->masked.items[i].path, plan->masked.items[k].path));
-	for (size_t i = 0; i < plan->pinned.count; i++)
-		PROPERTY(plan_grant_for(plan, plan->pinned.items[i].path)->kind == GRANT_WRITE);
-	for (size_t i = 0; i < plan->locked.count; i++)
-		for (size_t k = 0; k < plan->locked.count; k++)
-			PROPERTY(i == k || !path_is_within(plan->locked.items[i].path, plan->locked.items[k].path));
-	for (size_t i = 0; i < plan->locked.count; i++)
-		PROPERTY(plan_grant_for(plan, plan->locked.items[i].path)->kind == GRANT_WRITE);
+	judge_list(plan, &plan->scan->masked);
+	judge_list(plan, &plan->scan->locked);
+	judge_list(plan, &plan->scan->pinned);
+	for (size_t i = 0; i < plan->scan->masked.count; i++)
+		for (size_t k = 0; k < plan->scan->masked.count; k++)
+			PROPERTY(i == k || !path_is_within(plan->scan->masked.items[i].path, plan->scan->masked.items[k].path));
+	for (size_t i = 0; i < plan->scan->pinned.count; i++)
+		PROPERTY(plan_grant_for(plan, plan->scan->pinned.items[i].path)->kind == GRANT_WRITE);
+	for (size_t i = 0; i < plan->scan->locked.count; i++)
+		for (size_t k = 0; k < plan->scan->locked.count; k++)
+			PROPERTY(i == k || !path_is_within(plan->scan->locked.items[i].path, plan->scan->locked.items[k].path));
+	for (size_t i = 0; i < plan->scan->locked.count; i++)
+		PROPERTY(plan_grant_for(plan, plan->scan->locked.items[i].path)->kind == GRANT_WRITE);
 }
 
 static void judge_plan(struct run *run)
@@ -338,7 +344,7 @@ static void judge_plan(struct run *run)
 	judge_paths(run, true);
 	plan_print(&run->plan, NULL, true, &page);
 	plan_json(&run->plan, NULL, &json);
-	PROPERTY(text_is_utf8(page.data, page.length) && text_is_utf8(json.data, json.length));
+	PROPERTY(is_utf8(page.data, page.length) && is_utf8(json.data, json.length));
 	text_free(&page);
 	text_free(&json);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML → policy. The input is a policy file. It is parsed for every layer, and loaded as the file of a project that nobody trusts:
- * whatever it says, the outcome must not grant more than a load without it. */
+/* YAML → policy. The input is a policy file. It is parsed for every layer, and loaded as the file
+ * of a project that nobody trusts: whatever it says, the outcome must not grant more than a load
+ * without it. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,12 +23,12 @@ struct input {
 static void judge_diagnostics(const struct diagnostics *diagnostics, int status)
 {
 	PROPERTY((status < 0) == (diagnostics->count > 0));
-	PROPERTY(diagnostics->count <= DOCUMENT_MAX_DIAGNOSTICS + 1);
+	PROPERTY(diagnostics->count <= YAML_MAX_DIAGNOSTICS + 1);
 	for (size_t i = 0; i < diagnostics->count; i++) {
 		const struct diagnostic *diagnostic = &diagnostics->items[i];
 		PROPERTY(diagnostic->origin.source && diagnostic->origin.line > 0 && diagnostic->origin.column > 0);
 		PROPERTY(diagnostic->message[0] && !text_has_control(diagnostic->message, strlen(diagnostic->message)));
-		PROPERTY(text_is_utf8(diagnostic->message, strlen(diagnostic->message)));
+		PROPERTY(is_utf8(diagnostic->message, strlen(diagnostic->message)));
 	}
 }
 
@@ -50,7 +51,7 @@ static void judge_policy(struct arena *arena, const struct policy *policy, enum 
 
 		if (policy_key_storage(key) == STORAGE_RULES) {
 			const struct rules *rules = field;
-			PROPERTY(rules->count <= DOCUMENT_MAX_ITEMS);
+			PROPERTY(rules->count <= YAML_MAX_ITEMS);
 			PROPERTY(rules->count == 0 || !(key->flags & KEY_UNBUILT));
 			for (size_t j = 0; j < rules->count; j++) {
 				judge_rule(&rules->items[j], key, layer);
@@ -116,7 +117,8 @@ static void judge_settings(const struct key *key, const struct setting *with, co
 	PROPERTY(choice && choice->narrows);
 }
 
-/* Everything that grants is what it was without the file; everything that takes away is still there. */
+/* Everything that grants is what it was without the file; everything that takes away is still
+ * there. */
 static void judge_narrowing(const struct policy *with, const struct policy *without)
 {
 	for (size_t i = 0; i < policy_key_count; i++) {
@@ -164,7 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { (const char *)data, size };
 
 	parse(&input, LAYER_USER);
-	/* A load reads the built-in policies as well, which is slow: only where there is something to load. */
+	/* A load reads the built-in policies as well, which is slow: only where there is something
+	 * to load. */
 	if (parse(&input, LAYER_PROJECT) == 0)
 		load_untrusted(&input);
 	return 0;

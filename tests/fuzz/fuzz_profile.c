@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles for macOS. Input: one byte that says where the words go, a pattern, a newline, a path. The regular expression of a denial
- * matches wherever the pattern does, that of an exception nowhere else; and whatever the words are, the profile stays ASCII, has the
- * forms that berm writes and no others, and comes out the same twice. */
+/* Profiles for macOS. Input: one byte that says where the words go, a pattern, a newline, a path.
+ * The regular expression of a denial matches wherever the pattern does, that of an exception
+ * nowhere else; and whatever the words are, the profile stays ASCII, has the forms that berm writes
+ * and no others, and comes out the same twice. */
 #include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "common/plan/build.h"
+#include "common/plan/plan.h"
 #include "common/base/text.h"
 #include "common/format/unicode.h"
 #include "fuzz/property.h"
 #include "macos/profile/profile.h"
 #include "macos/profile/regex.h"
+#include "common/scan/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -206,7 +208,9 @@ static void add_grant(struct plan *plan, const char *path, unsigned where, const
 static void check_profile(struct arena *arena, const struct plan *base, const struct pattern *pattern,
 			  const struct input *input)
 {
-	struct rule rule = { "files.deny", input->pattern, { input->path, 1, 2 }, (enum layer)(input->where % 5) };
+	struct rule rule = {
+		"files.deny", input->pattern, { input->path, 1, 2 }, (enum layer)(input->where % (LAYER_COMMAND_LINE + 1)), NULL
+	};
 	struct pattern literal = { .text = input->path, .is_literal = true, .literal_prefix = strlen(input->path) };
 	struct plan plan = *base;
 	struct plan_patterns *lists[] = { &plan.deny, &plan.protect, &plan.except, &plan.lifted };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What strangers send to the proxy and its resolver. Input: one byte that says what the rest is: an HTTP head with a body behind it, a
- * SOCKS conversation, the answer of a name server, or one of the resolver's files. */
+/* What strangers send to the proxy and its resolver. Input: one byte that says what the rest is: an
+ * HTTP head with a body behind it, a SOCKS conversation, the answer of a name server, or one of the
+ * resolver's files. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static void check_forward(const struct http_request *request)
 		PROPERTY(text->data[i] != '\n' || (i > 0 && text->data[i - 1] == '\r'));
 	for (size_t i = 0; i + 1 < text->length; i++)
 		PROPERTY(text->data[i] != '\r' || text->data[i + 1] == '\n');
-	/* What is for this proxy alone is not in it: a server gets a request in origin form, which is none for a proxy. */
+	/* What is for this proxy alone is not in it: a server gets a request in origin form, which
+	 * is none for a proxy. */
 	PROPERTY(http_read_request(text->data, text->length, &again) == HTTP_BAD || again.is_connect);
 	text_free(&again.forward);
 }

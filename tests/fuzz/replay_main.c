@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target once over each file given, or over each file of each directory given, for builds
- * without libFuzzer: the seeds and every input that once crashed stay regression tests. It never
- * mutates an input. No input at all is a failure, so that an empty directory cannot pass for a test.
- */
+ * Runs a fuzz target once over each file given, or over each file of each directory given, for
+ * builds without libFuzzer: the seeds and every input that once crashed stay regression tests. It
+ * never mutates an input. No input at all is a failure, so that an empty directory cannot pass for
+ * a test. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -22,7 +22,8 @@ static int input_failed(const char *path)
 	return -1;
 }
 
-/* The input goes into a block of exactly its size, so that a read past its end is seen by ASan and valgrind. */
+/* The input goes into a block of exactly its size, so that a read past its end is seen by ASan and
+ * valgrind. */
 static int replay_file(const char *path, size_t size)
 {
 	if (size > MAX_INPUT_BYTES) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arena of malloc'ed blocks. Never returns NULL. */
+/* A list of malloc'ed blocks. */
 #include "common/base/arena.h"
 
 #include <stdarg.h>
@@ -11,23 +11,36 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Small at first, because many arenas are short-lived and hold a line or two; doubling, because a few hold everything. */
+/* The first block is small, because many arenas are short-lived and hold a line or two. Each
+ * further block is twice as large. */
 enum { FIRST_BLOCK = 1024, LARGEST_BLOCK = 65536 };
+
+enum {
+	EXIT_BEFORE_START = 125, /* berm failed, the command did not run */
+	EXIT_AFTER_START = 123, /* berm failed while the command ran */
+};
 
 struct arena_block {
 	struct arena_block *next;
 	size_t used;
 	size_t size;
-	bool is_borrowed; /* not ours to free */
 	alignas(max_align_t) unsigned char data[];
 };
 
+static bool has_command_started;
+
+void arena_command_started(void)
+{
+	has_command_started = true;
+}
+
 _Noreturn void arena_out_of_memory(void)
 {
-	static const char text[] = "berm: out of memory; nothing was run\n";
-	ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+	static const char refused[] = "berm: out of memory; nothing was run\n", lost[] = "berm: out of memory\n";
+	ssize_t ignored = has_command_started ? write(STDERR_FILENO, lost, sizeof lost - 1)
+					      : write(STDERR_FILENO, refused, sizeof refused - 1);
 	(void)ignored;
-	_exit(125);
+	_exit(has_command_started ? EXIT_AFTER_START : EXIT_BEFORE_START);
 }
 
 void *arena_alloc(struct arena *arena, size_t size)
@@ -67,7 +80,8 @@ void *arena_grow(struct arena *arena, const void *old, size_t old_size, size_t n
 
 void *arena_push_grow(struct arena *arena, void *items, size_t count, size_t size)
 {
-	/* Capacity is the next power of two, so it follows from the count alone and needs no field. */
+	/* The capacity is the next power of two, so that it follows from the count and needs no
+	 * field. */
 	if (count == 0)
 		return arena_alloc(arena, size);
 	if ((count & (count - 1)) != 0)
@@ -107,30 +121,11 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	return result;
 }
 
-void arena_borrow(struct arena *arena, void *memory, size_t size)
-{
-	struct arena_block *block = memory;
-	block->size = size - sizeof *block;
-	block->is_borrowed = true;
-	block->next = arena->blocks;
-	arena->blocks = block;
-}
-
-bool arena_give_back(struct arena *arena)
-{
-	struct arena_block *block = arena->blocks;
-	if (!block->is_borrowed)
-		return false;
-	block->size = block->used; /* full */
-	return true;
-}
-
 void arena_free(struct arena *arena)
 {
 	while (arena->blocks) {
 		struct arena_block *next = arena->blocks->next;
-		if (!arena->blocks->is_borrowed)
-			free(arena->blocks);
+		free(arena->blocks);
 		arena->blocks = next;
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One multiplication for eight bytes, because a launch sums the whole stored plan. Every step can be undone, so that two texts of which one
- * word differs never have the same sum. Reads the bytes and nothing else. */
+/* One multiplication for eight bytes, because each launch sums the whole cached plan. Every step is
+ * invertible, so that texts that differ in one word never have the same sum. */
 #include "common/base/checksum.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sum that a stored file carries of its own bytes, so that damage shows: always where only one word of eight bytes differs, else all but
- * certainly. Against damage, not against an attacker: whoever can write such a file needs no collision. Words are taken in this machine's
- * byte order. There are files with these sums: another function needs another FORMAT in plan_store.c and walk_memory.c. */
+/* Checksum of a cache file, against damage. Detects every change within one 8-byte word, and others
+ * almost certainly. No protection against attackers: a process that can write such a file needs no
+ * collision. Words have the machine's byte order. Changing the function requires a new FORMAT in
+ * plan_cache.c and tree_index.c. */
 #ifndef BERM_COMMON_BASE_CHECKSUM_H
 #define BERM_COMMON_BASE_CHECKSUM_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ownership in the declaration: `autofree char *p`, `autoclose int fd = -1`, `return steal_fd(&fd)`. */
+/* Ownership in the declaration: `autofree char *p`, `autoclose int fd = -1`, `return
+ * steal_fd(&fd)`. The variable is freed or closed when it goes out of scope. */
 #ifndef BERM_COMMON_BASE_CLEANUP_H
 #define BERM_COMMON_BASE_CLEANUP_H
 
@@ -14,7 +15,7 @@ static inline void cleanup_free(void *p)
 	free(*(void **)p);
 }
 
-/* Keeps errno, so that a failing function may return straight after the call that failed. */
+/* Preserves errno, so that a function can return directly after the call that failed. */
 static inline void cleanup_close(int *fd)
 {
 	int saved = errno;
@@ -35,6 +36,7 @@ static inline void cleanup_closedir(DIR **directory)
 		closedir(*directory);
 }
 
+/* Returns the fd and takes it out of the variable, so that it stays open. */
 static inline int steal_fd(int *fd)
 {
 	int result = *fd;
@@ -42,7 +44,7 @@ static inline int steal_fd(int *fd)
 	return result;
 }
 
-/* For large buffers that a call fills anyway: exempt from the compiler's zeroing of locals. */
+/* Exempts a large buffer from the compiler's zeroing of locals. For buffers that a call fills. */
 #if defined(__has_attribute)
 #if __has_attribute(uninitialized)
 #define uninitialised __attribute__((uninitialized))

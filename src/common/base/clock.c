@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CLOCK_MONOTONIC, which every system has and which cannot fail. */
+/* CLOCK_MONOTONIC exists on every supported system and cannot fail. */
 #include "common/base/clock.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock for limits and patience: it never goes back, and nobody can set it. */
+/* The clock for limits and timeouts. It never goes back and cannot be set. */
 #ifndef BERM_COMMON_BASE_CLOCK_H
 #define BERM_COMMON_BASE_CLOCK_H
 

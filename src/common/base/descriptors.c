@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Closes what the caller left open. Never assumes a highest number: a caller may have raised the limit and lowered it again. */
+/* Never assumes a highest fd: the caller may have opened files under a higher limit and lowered it
+ * afterwards. */
 #include "common/base/descriptors.h"
 
 #include <dirent.h>
@@ -25,13 +26,13 @@ int descriptors_secure_stdio(struct error *err)
 		placeholder = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (placeholder < 0)
 			return error_errno(err, errno, "cannot open /dev/null");
-		if (placeholder != fd) /* cannot be: the lowest free number is fd */
+		if (placeholder != fd) /* cannot happen: open() returns the lowest unused fd */
 			return error_set(err, "file descriptor %d cannot be filled", fd);
 	}
 	return 0;
 }
 
-/* 0, or -1 with errno (ENOSYS where the kernel has no close_range). */
+/* Returns 0, or -1 with errno: ENOSYS without close_range (Linux 5.9). */
 static int close_span(unsigned first, unsigned last)
 {
 #ifdef SYS_close_range
@@ -52,7 +53,7 @@ static bool is_kept(int fd, const int *keep, size_t count)
 	return false;
 }
 
-/* Kernels before 5.9 and macOS: the list of open files says what there is to close. */
+/* For kernels before 5.9 and macOS. */
 static int close_listed(const int *keep, size_t count, struct error *err)
 {
 	autoclosedir DIR *directory = opendir("/dev/fd");
@@ -109,7 +110,7 @@ int descriptors_keep_only(int *keep, size_t count, struct error *err)
 static int refuse_directory(int fd, struct error *err)
 {
 	struct stat info;
-	/* A closed one is harmless, and stat of anything open cannot fail in a way that a directory would. */
+	/* A closed fd is harmless, and fstat of an open directory does not fail. */
 	if (fstat(fd, &info) < 0 || !S_ISDIR(info.st_mode))
 		return 0;
 	error_set(err, "file descriptor %d is a directory", fd);

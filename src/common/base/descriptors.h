@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What berm inherits from its caller in file descriptors, and what of that goes on. */
+/* File descriptors that berm inherits from its caller: closed, checked or passed on. */
 #ifndef BERM_COMMON_BASE_DESCRIPTORS_H
 #define BERM_COMMON_BASE_DESCRIPTORS_H
 
@@ -7,13 +7,17 @@
 
 #include "common/base/error.h"
 
-/* Fills closed 0, 1, 2 with /dev/null, close-on-exec: no file of ours can land there, and the command still finds them closed. */
+/* Opens /dev/null as fd 0, 1 and 2 where they are closed, so that no file of berm gets these
+ * numbers. Close-on-exec: the command still finds them closed. */
 int descriptors_secure_stdio(struct error *err);
-/* Closes everything above 2 but the given ones (ascending). Called before anything else is opened. */
+/* Closes every fd above 2 except those in `keep`, which is ascending. Called before berm opens any
+ * file. */
 int descriptors_close_others(const int *keep, size_t count, struct error *err);
-/* A directory handed in as stdin (or by --pass-fd) would be a way around the view: openat(0, "../..") names the host's files. */
+/* Refuses a directory as fd 0, 1, 2 or in `keep`: with openat(0, "../..") the command could reach
+ * the host's files. */
 int descriptors_refuse_directories(const int *keep, size_t count, struct error *err);
-/* For a helper process: nothing stays open but these (in any order), and standard input, output and error are /dev/null. */
+/* For a helper process: closes every fd except those in `keep`, which it sorts, and opens /dev/null
+ * as 0, 1 and 2. */
 int descriptors_keep_only(int *keep, size_t count, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills struct error. Never allocates, never prints: a failure must be tellable when nothing else works. */
+/* Never allocates and never prints: errors must be reportable when memory is exhausted. */
 #include "common/base/error.h"
 
 #include <stdarg.h>

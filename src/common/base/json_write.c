@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer of JSON that cannot be led out of its structure by what it is given to write. */
+/* Every string goes through text_add_json, so no value can change the structure of the document. */
 #include "common/base/json_write.h"
+
+static void add_line_break(const struct json *json)
+{
+	if (!json->is_compact)
+		text_add(json->out, "\n%*s", (int)(2 * json->depth), "");
+}
 
 static void begin(struct json *json, const char *name)
 {
 	if (json->has_member)
 		text_add(json->out, ",");
 	if (json->depth > 0)
-		text_add(json->out, "\n%*s", (int)(2 * json->depth), "");
+		add_line_break(json);
 	if (name) {
 		text_add_json(json->out, name);
-		text_add(json->out, ": ");
+		text_add(json->out, json->is_compact ? ":" : ": ");
 	}
 	json->has_member = true;
 }
@@ -27,7 +33,7 @@ static void close_bracket(struct json *json, const char *bracket)
 {
 	json->depth--;
 	if (json->has_member)
-		text_add(json->out, "\n%*s", (int)(2 * json->depth), "");
+		add_line_break(json);
 	text_add(json->out, "%s%s", bracket, json->depth == 0 ? "\n" : "");
 	json->has_member = true;
 }
@@ -71,27 +77,4 @@ void json_boolean(struct json *json, const char *name, bool value)
 {
 	begin(json, name);
 	text_add(json->out, "%s", value ? "true" : "false");
-}
-
-void json_rule(struct json *json, const char *name, const struct rule *rule)
-{
-	static const char *const layers[] = {
-		[LAYER_FLOOR] = "floor",
-		[LAYER_BASE] = "base",
-		[LAYER_USER] = "user",
-		[LAYER_PROJECT] = "project",
-		[LAYER_COMMAND_LINE] = "command line",
-	};
-	if (!rule) {
-		json_string(json, name, NULL);
-		return;
-	}
-	json_object(json, name);
-	json_string(json, "key", rule->key);
-	json_string(json, "text", rule->text);
-	json_string(json, "layer", layers[rule->layer]);
-	json_string(json, "source", rule->origin.source);
-	json_number(json, "line", rule->origin.line);
-	json_number(json, "column", rule->origin.column);
-	json_object_end(json);
 }

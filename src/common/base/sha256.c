@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 as FIPS 180-4 defines it, plainly: what is hashed here is short. */
+/* A plain implementation of FIPS 180-4, not tuned for speed: the inputs are short. */
 #include "common/base/sha256.h"
 
 #include <stdio.h>

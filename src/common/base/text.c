@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that comes from files, arguments and other processes, made safe to show and strict to read. Buffers grow as needed; a
- * lack of memory ends the process the way an arena's does. Nothing here depends on the locale. */
+/* Nothing here depends on the locale: the text comes from files, arguments and other processes. */
 #include "common/base/text.h"
 
 #include <errno.h>
@@ -14,8 +13,9 @@
 
 enum {
 	NEAREST_MAX_LENGTH = 64,
-	/* As much as an arena begins with: of that size there is always another one, so that musl's allocator does not map a page for a text and unmap it with
-	 * each text's end, which is 9 us in a virtual machine. */
+	/* The size of an arena's first block. With a live allocation of the same size, musl's
+	 * allocator does not map a page for each text and unmap it afterwards, which takes 9 us in
+	 * a virtual machine. */
 	FIRST_CAPACITY = 1024,
 };
 
@@ -24,7 +24,7 @@ struct unit {
 	uint64_t factor;
 };
 
-/* Largest first: the formatter takes the first that divides evenly. */
+/* Largest first: the formatter uses the first unit that divides evenly. */
 static const struct unit size_units[] = {
 	{ "T", (uint64_t)1 << 40 },
 	{ "G", (uint64_t)1 << 30 },
@@ -47,7 +47,7 @@ static void text_reserve(struct text *text, size_t extra)
 	if (extra > SIZE_MAX / 16 || text->length > SIZE_MAX / 16)
 		arena_out_of_memory();
 	while (capacity - text->length <= extra)
-		capacity *= 4; /* each new size costs an allocator new pages, which most texts do not live long enough for */
+		capacity *= 4; /* few sizes: each new one costs the allocator new pages */
 	if (capacity == text->capacity)
 		return;
 	data = realloc(text->data, capacity);
@@ -89,8 +89,20 @@ void text_free(struct text *text)
 	*text = (struct text){ 0 };
 }
 
-/* Length of the sequence that this lead byte starts, 0 if it starts none. 0xc0, 0xc1 and 0xf5.. can only be over-long or out
- * of range. */
+void text_hex(const void *bytes, size_t length, char *hex)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *from = bytes;
+
+	for (size_t i = 0; i < length; i++) {
+		hex[2 * i] = digits[from[i] >> 4];
+		hex[2 * i + 1] = digits[from[i] & 15];
+	}
+	hex[2 * length] = '\0';
+}
+
+/* Returns the length of the sequence that this lead byte starts, or 0. 0xc0, 0xc1 and 0xf5 to 0xff
+ * could only start over-long forms or characters out of range. */
 static size_t sequence_length(unsigned char lead)
 {
 	if (lead < 0x80)
@@ -134,7 +146,8 @@ static bool is_control(uint32_t character)
 	return character < 0x20 || (character >= 0x7f && character <= 0x9f);
 }
 
-/* Besides controls: marks of direction, line and paragraph separators, byte-order mark, interlinear annotation, tags. */
+/* Besides controls: bidi marks, line and paragraph separators, byte-order mark, interlinear
+ * annotation, tags. */
 bool text_is_deceptive(uint32_t character)
 {
 	return is_control(character) || character == 0x061c || character == 0x200e || character == 0x200f ||
@@ -162,7 +175,10 @@ void text_add_visible(struct text *text, const char *bytes, size_t length)
 	}
 }
 
-enum { LINE_WIDTH = 79 };
+size_t text_width(const struct text *text)
+{
+	return text->width ? text->width : TEXT_WIDTH;
+}
 
 static size_t columns(const char *bytes, size_t length)
 {
@@ -178,7 +194,7 @@ void text_add_wrapped(struct text *text, size_t indent, const char *words)
 
 	while (*words) {
 		size_t length = strcspn(words, " "), width = columns(words, length);
-		if (used > indent && used + 1 + width > LINE_WIDTH) {
+		if (used > indent && used + 1 + width > text_width(text) - 1) {
 			text_add(text, "\n%*s", (int)indent, "");
 			used = indent;
 		} else if (used > indent) {
@@ -221,6 +237,32 @@ static void add_json_character(struct text *text, const char *bytes, size_t size
 		text_add_n(text, bytes, size);
 }
 
+/* Writes a quote and a backslash outside of quotes, where every shell reads \' and \\ alike: fish
+ * treats them as escapes inside single quotes. Never writes two quoted parts next to each other:
+ * with zsh's rc_quotes '' is a quote. */
+void text_add_shell_quoted(struct text *text, const char *word)
+{
+	if (word[0] == '\0')
+		text_add(text, "''");
+	while (*word) {
+		size_t plain = strcspn(word, "'\\");
+		if (plain > 0)
+			text_add(text, "'%.*s'", (int)plain, word);
+		word += plain;
+		for (; *word == '\'' || *word == '\\'; word++)
+			text_add(text, "\\%c", *word);
+	}
+}
+
+void text_add_shell_word(struct text *text, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
+	if (word[0] && word[strspn(word, plain)] == '\0')
+		text_add(text, "%s", word);
+	else
+		text_add_shell_quoted(text, word);
+}
+
 void text_add_json(struct text *text, const char *string)
 {
 	size_t length = strlen(string);
@@ -252,19 +294,6 @@ bool text_ends_with(const char *string, const char *suffix)
 	return length >= tail && memcmp(string + length - tail, suffix, tail) == 0;
 }
 
-bool text_is_utf8(const char *bytes, size_t length)
-{
-	while (length > 0) {
-		uint32_t character;
-		size_t size = text_decode(bytes, length, &character);
-		if (size == 0)
-			return false;
-		bytes += size;
-		length -= size;
-	}
-	return true;
-}
-
 bool text_has_control(const char *bytes, size_t length)
 {
 	while (length > 0) {
@@ -290,7 +319,8 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Edit distance with transposition of neighbours, case ignored; both at most NEAREST_MAX_LENGTH. */
+/* Returns the edit distance with transpositions, ignoring case. Both lengths are at most
+ * NEAREST_MAX_LENGTH. */
 static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	unsigned rows[3][NEAREST_MAX_LENGTH + 1];
@@ -318,7 +348,7 @@ const char *text_nearest(const char *name, const char *const *candidates, size_t
 {
 	size_t length = strlen(name);
 	const char *best = NULL;
-	/* A third of the letters wrong is another word. */
+	/* With a third of its letters wrong it is a different word. */
 	unsigned best_distance = minimum((unsigned)(length / 3 + 1), 3) + 1;
 
 	if (length == 0 || length > NEAREST_MAX_LENGTH)
@@ -329,10 +359,10 @@ const char *text_nearest(const char *name, const char *const *candidates, size_t
 		if (candidate_length > NEAREST_MAX_LENGTH)
 			continue;
 		distance = edit_distance(name, length, candidates[i], candidate_length);
-		/* `env` for `environment`: the beginning is there, the rest was left out. */
+		/* Abbreviations: `env` for `environment`. */
 		if (length >= 3 && candidate_length > length && strncmp(candidates[i], name, length) == 0)
 			distance = minimum(distance, 1);
-		/* Every letter replaced is no likeness, however short the words are. */
+		/* Words without a common letter are not similar, even if they are short. */
 		if (distance < best_distance && distance < candidate_length && distance < length) {
 			best_distance = distance;
 			best = candidates[i];
@@ -341,7 +371,7 @@ const char *text_nearest(const char *name, const char *const *candidates, size_t
 	return best;
 }
 
-/* Reads digits up to `length`; a leading zero is refused because some readers would take it for octal. */
+/* Refuses a leading zero, because some parsers would read the number as octal. */
 static bool parse_digits(const char *string, size_t length, uint64_t maximum, uint64_t *value)
 {
 	uint64_t result = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Key, load and save. Never an error to the user: without a stored plan berm is slower, not weaker. */
+/* Key, load and save. Failures are not reported to the user: without a cached plan berm is slower,
+ * not weaker. */
 #include "common/cache/plan_cache.h"
 
 #include <fcntl.h>
@@ -9,45 +10,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/file_time.h"
 #include "common/base/checksum.h"
 #include "common/base/cleanup.h"
-#include "common/plan/build.h"
+#include "common/base/private_file.h"
+#include "common/context/identity.h"
+#include "common/plan/plan.h"
 #include "common/cache/plan_codec.h"
 #include "common/policy/value.h"
 #include "common/state/state.h"
 #include "common/base/text.h"
-#include "version.h"
-
-#ifdef __APPLE__
-#define st_ctim st_ctimespec
-#endif
 
 extern char **environ;
 
-enum { FORMAT = 7, FILE_MAX = 1 << 20, PASSWD_MAX = 1 << 18, SLOT_HEX = 2 };
+enum {
+	STALE_S = 60, /* a writer takes milliseconds */
+	FILE_MAX = 1 << 20,
+	PASSWD_MAX = 1 << 18,
+	SLOT_HEX = 2
+};
 
+/* There is no format number: the key contains the binary's identity, so another binary has another
+ * key. */
 static const char magic[8] = { 'b', 'e', 'r', 'm', 'p', 'l', 'a', 'n' };
 
 struct header {
 	char magic[8];
-	uint32_t format, length; /* of what follows */
+	uint64_t length; /* of the body */
 	char key[SHA256_HEX];
 	uint64_t checksum;
-	uint64_t can_begin;
 };
 
-/* The whole of a small file into the arena, NUL-terminated; NULL if that cannot be. */
-static char *read_whole(struct arena *arena, int fd, size_t maximum)
-{
-	struct stat info;
-	char *text;
-	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size > (off_t)maximum)
-		return NULL;
-	text = arena_alloc(arena, (size_t)info.st_size + 1);
-	return text_read(fd, text, (size_t)info.st_size) == (ssize_t)info.st_size ? text : NULL;
-}
-
-/* name:password:uid:gid:comment:home:shell */
+/* Returns a field of a line of passwd(5): name:password:uid:gid:comment:home:shell. */
 static char *field(char *line, int number)
 {
 	for (; line && number > 0; number--) {
@@ -58,11 +52,13 @@ static char *field(char *line, int number)
 	return line;
 }
 
-/* The home in /etc/passwd. Users who are not there (network directories) have no stored plans: their entry can change unseen. */
+/* Returns the home in /etc/passwd, or NULL. Plans of users that are not in it (network directories)
+ * are not cached: changes of their entry would go unnoticed. */
 static const char *find_home(struct arena *arena)
 {
-	autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
-	char *text = fd < 0 ? NULL : read_whole(arena, fd, PASSWD_MAX);
+	struct private_file file;
+	char *text = private_file_read(arena, AT_FDCWD, "/etc/passwd", PRIVATE_FILE_FOLLOW, PASSWD_MAX, &file) < 0 ? NULL
+														   : file.bytes;
 	char uid[16], *line;
 	size_t length = (size_t)snprintf(uid, sizeof uid, "%u:", (unsigned)getuid());
 	while ((line = strsep(&text, "\n"))) {
@@ -87,41 +83,19 @@ static void add_number(struct sha256 *hash, uint64_t number)
 	sha256_add(hash, &number, sizeof number);
 }
 
-static bool add_binary(struct sha256 *hash)
-{
-	struct stat info;
-	if (stat("/proc/self/exe", &info) < 0)
-		return false;
-	add_string(hash, BERM_VERSION);
-	add_number(hash, (uint64_t)info.st_dev);
-	add_number(hash, (uint64_t)info.st_ino);
-	add_number(hash, (uint64_t)info.st_size);
-	add_number(hash, (uint64_t)info.st_ctim.tv_sec);
-	add_number(hash, (uint64_t)info.st_ctim.tv_nsec);
-	return true;
-}
-
-static bool add_boot(struct sha256 *hash)
-{
-	autoclose int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	char id[64] = "";
-	if (fd < 0 || read(fd, id, sizeof id - 1) <= 0)
-		return false;
-	add_string(hash, id);
-	return true;
-}
-
-/* Variables that a plan consults. Those that are only passed on are not among them: they are taken from the caller each time. */
+/* Adds the variables that a plan consults. XDG_CONFIG_HOME and XDG_STATE_HOME are among
+ * policy_path_variables. Variables that are only passed to the command are read anew at each
+ * launch. */
 static void add_variables(struct sha256 *hash)
 {
-	static const char *const names[] = { "PATH", "SHELL", "GIT_CONFIG_COUNT", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "BERM" };
+	static const char *const names[] = { "PATH", "SHELL", "GIT_CONFIG_COUNT", "BERM" };
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		add_string(hash, getenv(names[i]));
 	for (size_t i = 0; policy_path_variables[i]; i++)
 		add_string(hash, getenv(policy_path_variables[i]));
 }
 
-void plan_store_key(struct arena *arena, char *const *words, enum tier tier, struct plan_key *key)
+void plan_cache_key(struct arena *arena, char *const *words, enum tier tier, struct plan_key *key)
 {
 	const char *state_home = getenv("XDG_STATE_HOME");
 	const char *home = find_home(arena), *usual;
@@ -129,7 +103,7 @@ void plan_store_key(struct arena *arena, char *const *words, enum tier tier, str
 	struct sha256 hash;
 
 	*key = (struct plan_key){ 0 };
-	/* Refused in words when the plan is made. */
+	/* Refused with a message when the plan is made. */
 	if (getuid() != geteuid() || getgid() != getegid())
 		return;
 	if (!home || !getcwd(directory, sizeof directory) || directory[0] != '/')
@@ -138,8 +112,7 @@ void plan_store_key(struct arena *arena, char *const *words, enum tier tier, str
 	if (state_home && state_home[0] && strcmp(state_home, usual) != 0)
 		return;
 	sha256_start(&hash);
-	add_number(&hash, FORMAT);
-	if (!add_binary(&hash) || !add_boot(&hash))
+	if (!identity_add_program(&hash) || !identity_add_boot(&hash))
 		return;
 	add_number(&hash, getuid());
 	add_number(&hash, getgid());
@@ -150,13 +123,15 @@ void plan_store_key(struct arena *arena, char *const *words, enum tier tier, str
 	for (; *words; words++)
 		add_string(&hash, *words);
 	sha256_finish_hex(&hash, key->hash);
-	/* A fixed number of slots bounds what piles up; the file has the whole key. */
-	key->slot = arena_copy_n(arena, key->hash, SLOT_HEX);
+	/* A fixed number of slots limits the number of files; the file has the whole key. */
+	for (size_t i = 0; i < PLAN_SLOTS; i++)
+		key->slots[i] = arena_copy_n(arena, key->hash + i * SLOT_HEX, SLOT_HEX);
 	key->home = home;
 }
 
-/* No symlink is followed below the home: one that leads into a project would let a command have written what is read here. */
-int plan_store_directory(const char *home)
+/* Opens the directory of the cached plans. Returns its fd, or -1. Follows no symlink below the
+ * home: with one into a project, a command could have written the file. */
+static int plan_cache_directory(const char *home)
 {
 	static const char *const names[] = { ".local", "state" };
 	struct error ignored;
@@ -171,166 +146,205 @@ int plan_store_directory(const char *home)
 	return berm < 0 ? -1 : state_enter(berm, "plans", home, false, &ignored);
 }
 
-/* A file of ours, for this key. */
-static bool read_head(const struct plan_key *key, int fd, struct plan_file *file, const char **reason)
+struct plan_file {
+	const char *slot;
+	struct stat info;
+	size_t length; /* of the body */
+	uint64_t checksum; /* of the body */
+};
+
+enum slot_use {
+	SLOT_OURS, /* a private file of this user with a header for this key */
+	SLOT_TAKEN, /* the same for another key */
+	SLOT_FREE, /* absent, or nothing that a load would accept */
+};
+
+/* Sets *reason unless the slot is ours. */
+static enum slot_use read_header(const struct plan_key *key, int fd, struct plan_file *file, const char **reason)
 {
 	struct stat *info = &file->info;
 	struct header header;
 
-	*reason = "no plan is stored for this directory and these options";
+	*reason = "no plan is cached for this directory and these options";
 	if (fd < 0)
-		return false;
-	*reason = "the stored file is not a private file of this user";
-	if (fstat(fd, info) < 0 || !S_ISREG(info->st_mode) || info->st_uid != geteuid() || (info->st_mode & 077) ||
-	    info->st_nlink > 1)
-		return false;
-	*reason = "the stored file is damaged";
+		return SLOT_FREE;
+	*reason = "the cached plan is not a private file of this user";
+	if (!private_file_is_private(info))
+		return SLOT_FREE;
+	*reason = "the cached plan is damaged";
 	if (read(fd, &header, sizeof header) != (ssize_t)sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
-	    header.format != FORMAT || header.length > FILE_MAX || header.can_begin > 1 ||
-	    info->st_size != (off_t)(sizeof header + header.length))
-		return false;
-	file->length = header.length;
+	    header.length > FILE_MAX || info->st_size != (off_t)(sizeof header + header.length))
+		return SLOT_FREE;
+	file->length = (size_t)header.length;
 	file->checksum = header.checksum;
-	file->can_begin = header.can_begin == 1;
-	*reason = "the stored plan is for another directory, other options, another binary or an earlier boot";
-	return memcmp(header.key, key->hash, SHA256_HEX) == 0;
+	*reason = "the cached plan is for another directory, other options, another binary or an earlier boot";
+	return memcmp(header.key, key->hash, SHA256_HEX) == 0 ? SLOT_OURS : SLOT_TAKEN;
 }
 
-bool plan_store_open(const struct plan_key *key, struct plan_loaded *loaded)
+/* Opens the file and reads its header. Returns its fd, or -1 with the reason of the first slot that
+ * has a file. */
+static int open_file(const struct plan_key *key, int directory, struct plan_file *file, const char **reason)
 {
-	autoclose int plans = -1;
-	autoclose int fd = -1;
-
-	*loaded = (struct plan_loaded){ .reason = "plans are not stored here", .file = { .fd = -1, .directory = -1 } };
-	if (!key->home)
-		return false;
-	plans = plan_store_directory(key->home);
-	if (plans >= 0)
-		fd = openat(plans, key->slot, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (!read_head(key, fd, &loaded->file, &loaded->reason))
-		return false;
-	loaded->file.fd = steal_fd(&fd);
-	loaded->file.directory = steal_fd(&plans);
-	return true;
+	bool has_reason = false;
+	for (size_t i = 0; i < PLAN_SLOTS; i++) {
+		autoclose int fd = directory < 0 ? -1 : private_file_open(directory, key->slots[i], 0, &file->info);
+		const char *why;
+		file->slot = key->slots[i];
+		if (read_header(key, fd, file, &why) == SLOT_OURS)
+			return steal_fd(&fd);
+		if (!has_reason)
+			*reason = why;
+		has_reason |= fd >= 0;
+	}
+	return -1;
 }
 
-/* What follows the head, whole. Strings of the plan stay in it. */
-static const char *read_body(struct arena *arena, struct plan_file *file)
+static bool is_older(const struct stat *left, const struct stat *right)
 {
-	autoclose int fd = steal_fd(&file->fd);
+	if (left->st_mtim.tv_sec != right->st_mtim.tv_sec)
+		return left->st_mtim.tv_sec < right->st_mtim.tv_sec;
+	return left->st_mtim.tv_nsec < right->st_mtim.tv_nsec;
+}
+
+/* Returns the slot for a new plan: the one that has this key, else one that is free, else the one
+ * that was written first. */
+static const char *choose_slot(const struct plan_key *key, int directory)
+{
+	enum slot_use uses[PLAN_SLOTS];
+	struct plan_file files[PLAN_SLOTS];
+	for (size_t i = 0; i < PLAN_SLOTS; i++) {
+		autoclose int fd = private_file_open(directory, key->slots[i], 0, &files[i].info);
+		const char *ignored;
+		uses[i] = read_header(key, fd, &files[i], &ignored);
+		if (uses[i] == SLOT_OURS)
+			return key->slots[i];
+	}
+	for (size_t i = 0; i < PLAN_SLOTS; i++)
+		if (uses[i] == SLOT_FREE)
+			return key->slots[i];
+	return key->slots[is_older(&files[1].info, &files[0].info) ? 1 : 0];
+}
+
+/* Reads the body. The strings of the plan point into it. Returns NULL if it is damaged. */
+static const char *read_body(struct arena *arena, int fd, const struct plan_file *file)
+{
 	char *bytes = arena_alloc(arena, (size_t)file->length + 1);
 	if (text_read(fd, bytes, file->length) != (ssize_t)file->length)
 		return NULL;
 	return checksum_of(bytes, file->length) == file->checksum ? bytes : NULL;
 }
 
-/* The policy of a stored plan: only what the environment is made from. */
-static const struct policy *small_policy(struct arena *arena, const struct plan_stored *stored)
+/* Returns the policy of a cached plan: only the rules that the environment is made from. */
+static const struct policy *small_policy(struct arena *arena, const struct cached_plan *cached)
 {
 	struct policy *policy = arena_alloc(arena, sizeof *policy);
-	policy->environment.pass = stored->passed;
+	policy->environment.pass = cached->passed;
 	return policy;
 }
 
-bool plan_store_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded)
+bool plan_cache_load(struct arena *arena, const struct plan_key *key, struct plan *plan, struct plan_loaded *loaded)
 {
-	struct plan_stored stored;
+	struct cached_plan cached;
+	struct plan_file file;
 	const char *bytes;
-	autoclose int plans = steal_fd(&loaded->file.directory);
+	autoclose int directory = -1;
+	autoclose int fd = -1;
 
-	loaded->reason = "the stored file is damaged";
-	bytes = read_body(arena, &loaded->file);
-	if (!bytes || !plan_decode(arena, bytes, loaded->file.length, plan, &stored))
+	*loaded = (struct plan_loaded){ .reason = "plans cannot be cached here" };
+	if (!key->home)
 		return false;
-	walk_store_open(&loaded->walks, plans, key->slot, &loaded->file.info);
+	directory = plan_cache_directory(key->home);
+	fd = open_file(key, directory, &file, &loaded->reason);
+	if (fd < 0)
+		return false;
+	loaded->reason = "the cached plan is damaged";
+	bytes = read_body(arena, fd, &file);
+	if (!bytes || !plan_decode(arena, bytes, file.length, plan, &cached))
+		return false;
+	tree_index_file_open(&loaded->index, directory, file.slot, &file.info);
 	loaded->reason = NULL;
-	loaded->facts = stored.facts.items;
-	loaded->fact_count = stored.facts.count;
-	loaded->blob = stored.blob;
-	loaded->blob_size = stored.blob_size;
+	loaded->dependencies = cached.dependencies.items;
+	loaded->dependency_count = cached.dependencies.count;
+	loaded->blob = cached.blob;
+	loaded->blob_size = cached.blob_size;
 	plan->context.environment = environ;
+	plan->context.has_terminal = context_has_terminal();
 	plan->context.fs = filesystem_host();
-	plan->policy = small_policy(arena, &stored);
-	environment_restore(plan, &stored.own_variables);
+	plan->policy = small_policy(arena, &cached);
+	environment_restore(plan, &cached.own_variables);
 	return true;
 }
 
-bool plan_store_confirm(struct arena *arena, struct plan_loaded *loaded)
+bool plan_cache_verify(struct arena *arena, struct plan_loaded *loaded)
 {
-	const char *broken = facts_broken(loaded->facts, loaded->fact_count);
+	const char *broken = dependencies_broken(loaded->dependencies, loaded->dependency_count);
 	if (broken)
 		loaded->reason = arena_printf(arena, "%s changed", broken);
 	return !broken;
 }
 
-static void collect_own(const struct plan *plan, struct plan_stored *stored)
+/* Collects the variables that do not come from the caller. */
+static void collect_own_variables(const struct plan *plan, struct cached_plan *cached)
 {
 	for (size_t i = 0; i < plan->environment.count; i++) {
 		const struct plan_variable *variable = &plan->environment.items[i];
 		if (!variable->rule || strcmp(variable->rule->key, "environment.pass") != 0)
-			*arena_push(plan->arena, &stored->own_variables) = *variable;
+			*arena_push(plan->arena, &cached->own_variables) = *variable;
 	}
 }
 
-/* Canonical both: no symlink between the home and the state, which is what plan_store_directory asks. */
-static bool is_at_usual_place(const struct plan *plan)
+/* True if plan_cache_directory() will find the file: both paths are canonical, so there is no
+ * symlink between the home and the state directory. */
+static bool is_in_default_directory(const struct plan *plan)
 {
 	return strcmp(plan->context.state_directory, path_join(plan->arena, plan->context.home, ".local/state/berm")) == 0;
 }
 
-/* The directory was judged and made by state.c's rules; the file appears whole or not at all. */
+/* The directory is checked and made by state/state.h. The file appears whole or not at all. */
 static bool write_file(struct arena *arena, const struct plan *plan, const struct plan_key *key, const struct text *content,
-		       struct walk_store *walks)
+		       struct tree_index_file *index)
 {
 	struct error ignored;
 	const char *shown = path_join(arena, plan->context.state_directory, "plans");
-	const char *temporary = arena_printf(arena, ".new-%ld", (long)getpid());
 	autoclose int state = state_open(arena, plan->context.state_directory, true, &ignored);
 	autoclose int directory = state < 0 ? -1 : state_enter(state, "plans", shown, true, &ignored);
-	autoclose int fd = -1;
+	const char *slot = directory < 0 ? NULL : choose_slot(key, directory);
 	struct stat info;
+	const struct private_file_options options = { .mode = 0600, .info = &info };
 
-	if (directory < 0)
+	if (!slot || private_file_write(directory, slot, content->data, content->length, &options) < 0)
 		return false;
-	unlinkat(directory, temporary, 0);
-	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return false;
-	if (text_write(fd, content->data, content->length) < 0 || renameat(directory, temporary, directory, key->slot) < 0) {
-		unlinkat(directory, temporary, 0);
-		return false;
-	}
-	if (fstat(fd, &info) == 0)
-		walk_store_open(walks, directory, key->slot, &info);
+	private_file_remove_stale(directory, STALE_S);
+	tree_index_file_open(index, directory, slot, &info);
 	return true;
 }
 
-bool plan_store_save(struct arena *arena, const struct plan_key *key, const struct plan *plan, const struct facts *facts,
-		     const struct plan_prepared *prepared, struct walk_store *walks)
+bool plan_cache_save(struct arena *arena, const struct plan_key *key, const struct plan *plan,
+		     const struct dependencies *dependencies, const struct plan_prepared *prepared,
+		     struct tree_index_file *index)
 {
-	struct header header = { .format = FORMAT };
-	struct plan_stored stored = { .facts = { facts->items, facts->count },
+	struct header header = { 0 };
+	struct cached_plan cached = { .dependencies = { dependencies->items, dependencies->count },
 				      .blob = prepared->blob,
 				      .blob_size = prepared->blob_size };
 	struct text body = { 0 }, whole = { 0 };
-	bool is_stored = false;
+	bool is_saved = false;
 
-	if (!key->home || facts->is_unstable || !plan_codec_fits(plan) || !is_at_usual_place(plan))
+	if (!key->home || dependencies->is_unstable || !plan_codec_fits(plan) || !is_in_default_directory(plan))
 		return false;
-	collect_own(plan, &stored);
-	stored.passed = plan->policy->environment.pass;
-	if (plan_encode(plan, &stored, &body) && body.length + sizeof header <= FILE_MAX &&
+	collect_own_variables(plan, &cached);
+	cached.passed = plan->policy->environment.pass;
+	if (plan_encode(plan, &cached, &body) && body.length + sizeof header <= FILE_MAX &&
 	    state_may_write(body.length + sizeof header)) {
 		memcpy(header.magic, magic, sizeof magic);
 		memcpy(header.key, key->hash, SHA256_HEX);
-		header.length = (uint32_t)body.length;
+		header.length = body.length;
 		header.checksum = checksum_of(body.data, body.length);
-		header.can_begin = prepared->can_begin;
 		text_add_n(&whole, (const char *)&header, sizeof header);
 		text_add_n(&whole, body.data, body.length);
-		is_stored = write_file(arena, plan, key, &whole, walks);
+		is_saved = write_file(arena, plan, key, &whole, index);
 	}
 	text_free(&body);
 	text_free(&whole);
-	return is_stored;
+	return is_saved;
 }

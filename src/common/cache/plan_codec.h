@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan as bytes and back: what a run needs of it, for plan_store.c. The same walk over the struct writes and reads, so the two cannot
- * drift apart. Reading checks every length and every enum against its range and never trusts a byte further than that. */
+/* Encodes the parts of a plan that a run needs, and scan results, as bytes and decodes them. The
+ * same functions write and read, so the two directions cannot differ. Decoding checks every length,
+ * every enum and every index against its range. */
 #ifndef BERM_COMMON_CACHE_PLAN_CODEC_H
 #define BERM_COMMON_CACHE_PLAN_CODEC_H
 
@@ -11,27 +12,49 @@
 #include "common/plan/plan.h"
 #include "common/base/text.h"
 
-/* What is stored beside the plan. */
-struct plan_stored {
-	struct facts_list {
-		struct fact *items;
+/* Data that is cached with the plan. */
+struct cached_plan {
+	struct dependency_list {
+		struct dependency *items;
 		size_t count;
-	} facts;
-	/* Variables that the policy or berm sets; those of the caller are passed anew at every launch. */
+	} dependencies;
+	/* Variables that the policy or berm sets. The caller's are read anew at every launch. */
 	struct plan_variables own_variables;
 	struct rules passed; /* environment.pass */
-	const void *blob; /* what the backend prepared: the filter program */
+	const void *blob; /* the bytes of backend_prepare */
 	size_t blob_size;
 };
 
-/* What the codec was written for, on 64-bit machines: a field that it does not know would be lost, so a test compares. */
-enum { PLAN_CODEC_PLAN_SIZE = 1160, PLAN_CODEC_PATTERN_SIZE = 24, PLAN_CODEC_CONTEXT_SIZE = 96 };
+struct codec;
 
-/* Can this plan be stored? Only where it is made by the system it is for. */
+/* One field of a struct: coded by a function, or not coded for a reason. */
+struct plan_codec_field {
+	size_t offset, size;
+	void (*code)(struct codec *codec, void *field); /* NULL: not coded */
+	const char *reason; /* why not */
+};
+
+struct plan_codec_table {
+	const struct plan_codec_field *fields;
+	size_t count;
+};
+
+/* For the test that the tables cover every field. */
+extern const struct plan_codec_table plan_codec_plan, plan_codec_context, plan_codec_pattern;
+
+/* True if this plan can be cached: only plans for Linux. */
 bool plan_codec_fits(const struct plan *plan);
-/* False if it is larger than what plan_decode takes. */
-bool plan_encode(const struct plan *plan, const struct plan_stored *stored, struct text *out);
-/* `bytes` must outlive the plan. False if they are not what plan_encode wrote. Fills everything but policy, and the context's environment and file system. */
-bool plan_decode(struct arena *arena, const char *bytes, size_t length, struct plan *plan, struct plan_stored *stored);
+/* False if the plan is larger than plan_decode accepts. The caller frees the text. */
+bool plan_encode(const struct plan *plan, const struct cached_plan *cached, struct text *out);
+/* False if the bytes are not a result of plan_encode. They must outlive the plan. Fills everything
+ * but the policy and the context's environment and file system. */
+bool plan_decode(struct arena *arena, const char *bytes, size_t length, struct plan *plan, struct cached_plan *cached);
+
+/* Encodes the lists of a scan, without rules and notes, which init does not need. The caller frees
+ * the text. */
+void scan_results_encode(const struct scan_results *results, struct text *out);
+/* False, with nothing changed, if the bytes are not a result of scan_results_encode. They must
+ * outlive the results. */
+bool scan_results_decode(struct arena *arena, const char *bytes, size_t length, struct scan_results *results);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a walk's memory, and how a new one is put together from the old one and from what was listed. Opens nothing. */
+/* Decodes and encodes the index; a new one is made from the old one and the new listings. Opens no
+ * file. */
 #include "common/cache/tree_index.h"
 
 #include <stdlib.h>
@@ -15,46 +16,52 @@ static const char magic[8] = { 'b', 'e', 'r', 'm', 'w', 'a', 'l', 'k' };
 
 struct header {
 	char magic[8];
-	uint64_t checksum; /* of all that follows */
-	struct walk_owner owner;
+	uint64_t checksum; /* of everything after it */
+	struct tree_index_owner owner;
 	uint32_t format, root_count, record_count, text_size;
 };
 
-_Static_assert(sizeof(struct header) % sizeof(uint64_t) == 0 && sizeof(struct walk_record) % sizeof(uint64_t) == 0,
-	       "what follows is aligned");
-_Static_assert(sizeof(struct walk_record) == sizeof(struct walk_stamp) + 4 * sizeof(uint32_t), "no padding is stored");
+_Static_assert(sizeof(struct header) % sizeof(uint64_t) == 0 && sizeof(struct tree_index_record) % sizeof(uint64_t) == 0,
+	       "the records are aligned");
+_Static_assert(sizeof(struct tree_index_record) == sizeof(struct tree_index_stamp) + 4 * sizeof(uint32_t),
+	       "no padding is stored");
 
 static const size_t summed_from = offsetof(struct header, owner);
 
-void walk_memory_start(struct walk_memory *memory, const struct walk_owner *owner)
+static int time_of_day(struct timespec *now)
 {
-	*memory = (struct walk_memory){ .owner = *owner };
-	pthread_mutex_init(&memory->lock, NULL);
+	return clock_gettime(CLOCK_REALTIME, now);
 }
 
-void walk_memory_forget(struct walk_memory *memory)
+void tree_index_start(struct tree_index *index, const struct tree_index_owner *owner)
 {
-	for (size_t i = 0; i < sizeof memory->arenas / sizeof memory->arenas[0]; i++)
-		arena_free(&memory->arenas[i]);
-	free(memory->replaced);
-	memory->replaced = NULL;
-	memory->roots = (struct walk_roots){ 0 };
-	memory->kept = memory->listed = memory->learnt = 0;
+	*index = (struct tree_index){ .owner = *owner, .clock = time_of_day };
+	pthread_mutex_init(&index->lock, NULL);
 }
 
-void walk_memory_end(struct walk_memory *memory)
+void tree_index_forget(struct tree_index *index)
 {
-	walk_memory_forget(memory);
-	free(memory->bytes);
-	memory->bytes = NULL;
-	memory->root_count = memory->record_count = 0;
-	pthread_mutex_destroy(&memory->lock);
+	for (size_t i = 0; i < sizeof index->arenas / sizeof index->arenas[0]; i++)
+		arena_free(&index->arenas[i]);
+	free(index->replaced);
+	index->replaced = NULL;
+	index->roots = (struct walk_roots){ 0 };
+	index->kept = index->listed = index->learnt = 0;
+}
+
+void tree_index_end(struct tree_index *index)
+{
+	tree_index_forget(index);
+	free(index->bytes);
+	index->bytes = NULL;
+	index->root_count = index->record_count = 0;
+	pthread_mutex_destroy(&index->lock);
 }
 
 /* Reading. */
 
-/* One component of a path at *at, which is moved behind its end. */
-static bool take_name(const char *text, size_t size, size_t *at)
+/* Checks one component of a path at *at, and moves *at behind its end. */
+static bool check_name(const char *text, size_t size, size_t *at)
 {
 	const char *name = text + *at;
 	const char *end = *at < size ? memchr(name, '\0', size - *at) : NULL;
@@ -64,103 +71,107 @@ static bool take_name(const char *text, size_t size, size_t *at)
 	return true;
 }
 
-static bool take_root(const char *text, size_t size, size_t *at)
+/* A key is compared and never opened. */
+static bool check_root(const char *text, size_t size, size_t *at)
 {
-	const char *path = text + *at;
-	const char *end = *at < size ? memchr(path, '\0', size - *at) : NULL;
-	if (!end || !path_is_absolute_clean(path))
+	const char *key = text + *at;
+	const char *end = *at < size ? memchr(key, '\0', size - *at) : NULL;
+	if (!end || key[0] != '/')
 		return false;
-	*at += (size_t)(end - path) + 1;
+	*at += (size_t)(end - key) + 1;
 	return true;
 }
 
-static bool take_entries(const char *text, size_t size, size_t *at, uint32_t count)
+static bool check_entries(const char *text, size_t size, size_t *at, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (*at >= size || text[*at] <= FILE_ABSENT || text[*at] > FILE_UNKNOWN)
 			return false;
 		++*at;
-		if (!take_name(text, size, at))
+		if (!check_name(text, size, at))
 			return false;
 	}
 	return true;
 }
 
-static bool are_sorted(const struct walk_memory *memory, const struct walk_record *record)
+static bool are_sorted(const struct tree_index *index, const struct tree_index_record *record)
 {
 	for (uint32_t i = 1; i < record->children; i++)
-		if (strcmp(walk_memory_name(memory, record->first_child + i - 1),
-			   walk_memory_name(memory, record->first_child + i)) >= 0)
+		if (strcmp(tree_index_name(index, record->first_child + i - 1),
+			   tree_index_name(index, record->first_child + i)) >= 0)
 			return false;
 	return true;
 }
 
-/* Every record is the child of exactly one that comes before it, or a root; texts follow each other without a gap. */
-static bool are_valid(const struct walk_memory *memory, size_t text_size)
+/* True if every record is a root or the child of exactly one earlier record, and the texts are
+ * adjacent. */
+static bool are_valid(const struct tree_index *index, size_t text_size)
 {
-	uint64_t next = memory->root_count;
+	uint64_t next = index->root_count;
 	size_t at = 0;
-	for (uint32_t i = 0; i < memory->record_count; i++) {
-		const struct walk_record *record = &memory->records[i];
-		const struct walk_stamp *stamp = &record->stamp;
+	for (uint32_t i = 0; i < index->record_count; i++) {
+		const struct tree_index_record *record = &index->records[i];
+		const struct tree_index_stamp *stamp = &record->stamp;
 		if (next <= i || record->first_child != next || record->text != at || record->zero != 0 ||
 		    stamp->changed_ns >= NS_PER_S)
 			return false;
 		next += record->children;
-		if (next > memory->record_count)
+		if (next > index->record_count)
 			return false;
-		if (!(i < memory->root_count ? take_root : take_name)(memory->text, text_size, &at) ||
-		    !take_entries(memory->text, text_size, &at, stamp->entries))
+		if (!(i < index->root_count ? check_root : check_name)(index->text, text_size, &at) ||
+		    !check_entries(index->text, text_size, &at, stamp->entries))
 			return false;
 	}
-	if (next != memory->record_count || at != text_size)
+	if (next != index->record_count || at != text_size)
 		return false;
-	for (uint32_t i = 0; i < memory->record_count; i++)
-		if (!are_sorted(memory, &memory->records[i]))
+	for (uint32_t i = 0; i < index->record_count; i++)
+		if (!are_sorted(index, &index->records[i]))
 			return false;
 	return true;
 }
 
-static bool read_all(struct walk_memory *memory, size_t size)
+/* Checks the bytes and sets the pointers into them. */
+static bool read_all(struct tree_index *index, size_t size)
 {
-	const char *bytes = memory->bytes;
-	const struct header *header = memory->bytes;
+	const char *bytes = index->bytes;
+	const struct header *header = index->bytes;
 	uint64_t expected;
 
-	if (size < sizeof *header || size > WALK_MEMORY_MAX)
+	if (size < sizeof *header || size > TREE_INDEX_MAX)
 		return false;
 	if (memcmp(header->magic, magic, sizeof magic) != 0 || header->format != FORMAT ||
-	    memcmp(&header->owner, &memory->owner, sizeof memory->owner) != 0)
+	    memcmp(&header->owner, &index->owner, sizeof index->owner) != 0)
 		return false;
-	expected = sizeof *header + (uint64_t)header->root_count * sizeof *memory->devices +
-		   (uint64_t)header->record_count * sizeof *memory->records + header->text_size;
+	expected = sizeof *header + (uint64_t)header->root_count * sizeof *index->devices +
+		   (uint64_t)header->record_count * sizeof *index->records + header->text_size;
 	if (expected != size || header->checksum != checksum_of(bytes + summed_from, size - summed_from))
 		return false;
 	bytes += sizeof *header;
-	memory->devices = (const void *)bytes;
-	bytes += header->root_count * sizeof *memory->devices;
-	memory->records = (const void *)bytes;
-	memory->text = bytes + header->record_count * sizeof *memory->records;
-	memory->root_count = header->root_count;
-	memory->record_count = header->record_count;
-	return header->root_count <= header->record_count && are_valid(memory, header->text_size);
+	index->devices = (const void *)bytes;
+	bytes += header->root_count * sizeof *index->devices;
+	index->records = (const void *)bytes;
+	index->text = bytes + header->record_count * sizeof *index->records;
+	index->root_count = header->root_count;
+	index->record_count = header->record_count;
+	return header->root_count <= header->record_count && are_valid(index, header->text_size);
 }
 
-bool walk_memory_read(struct walk_memory *memory, void *bytes, size_t size)
+bool tree_index_read(struct tree_index *index, void *bytes, size_t size)
 {
-	memory->bytes = bytes;
-	if (bytes && read_all(memory, size))
+	index->bytes = bytes;
+	if (bytes && read_all(index, size))
 		return true;
 	free(bytes);
-	memory->bytes = NULL;
-	memory->root_count = memory->record_count = 0;
+	index->bytes = NULL;
+	index->root_count = index->record_count = 0;
 	return false;
 }
 
 /* For the walk. */
 
-/* Clocks tick in steps of up to 10 ms; a file system that keeps whole seconds, or pairs of them, shows no nanoseconds. */
-bool walk_memory_is_settled(int64_t started_s, int64_t started_ns, int64_t changed_s, int64_t changed_ns)
+/* Clocks tick in steps of up to 10 ms. A file system that stores times in steps of one or two
+ * seconds has no nanoseconds. */
+bool tree_index_is_settled(int64_t started_s, int64_t started_ns, int64_t changed_s, int64_t changed_ns)
 {
 	int64_t age_s = started_s - changed_s;
 	if (age_s < 0 || age_s > coarse_settled_ns / NS_PER_S + 1)
@@ -168,24 +179,28 @@ bool walk_memory_is_settled(int64_t started_s, int64_t started_ns, int64_t chang
 	return age_s * NS_PER_S + started_ns - changed_ns >= (changed_ns ? SETTLED_NS : coarse_settled_ns);
 }
 
-uint32_t walk_memory_root(const struct walk_memory *memory, const char *path, uint64_t device)
+/* Usually the roots come in the same order as last time. */
+uint32_t tree_index_root(const struct tree_index *index, const char *key, uint64_t device)
 {
-	for (uint32_t i = 0; i < memory->root_count; i++)
-		if (strcmp(walk_memory_name(memory, i), path) == 0)
-			return memory->devices[i] == device ? i : WALK_UNKNOWN;
+	uint32_t expected = (uint32_t)index->roots.count;
+	for (uint32_t i = 0; i < index->root_count; i++) {
+		uint32_t at = (expected + i) % index->root_count;
+		if (strcmp(tree_index_name(index, at), key) == 0)
+			return index->devices[at] == device ? at : WALK_UNKNOWN;
+	}
 	return WALK_UNKNOWN;
 }
 
-uint32_t walk_memory_child(const struct walk_memory *memory, uint32_t parent, const char *name)
+uint32_t tree_index_child(const struct tree_index *index, uint32_t parent, const char *name)
 {
 	uint32_t low, high;
 	if (parent == WALK_UNKNOWN)
 		return WALK_UNKNOWN;
-	low = memory->records[parent].first_child;
-	high = low + memory->records[parent].children;
+	low = index->records[parent].first_child;
+	high = low + index->records[parent].children;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(walk_memory_name(memory, middle), name);
+		int order = strcmp(tree_index_name(index, middle), name);
 		if (order == 0)
 			return middle;
 		if (order < 0)
@@ -196,46 +211,47 @@ uint32_t walk_memory_child(const struct walk_memory *memory, uint32_t parent, co
 	return WALK_UNKNOWN;
 }
 
-struct walk_root *walk_memory_add_root(struct walk_memory *memory, const char *path, uint64_t device)
+struct walk_root *tree_index_add_root(struct tree_index *index, const char *key, uint64_t device)
 {
-	struct arena *arena = &memory->arenas[0];
-	struct walk_root *root = arena_push(arena, &memory->roots);
-	*root = (struct walk_root){ .path = arena_copy(arena, path), .device = device, .found = { .known = WALK_UNKNOWN } };
+	struct arena *arena = &index->arenas[0];
+	struct walk_root *root = arena_push(arena, &index->roots);
+	*root = (struct walk_root){ .path = arena_copy(arena, key), .device = device, .found = { .known = WALK_UNKNOWN } };
 	return root;
 }
 
-struct walk_listing *walk_memory_list(struct arena *arena)
+struct tree_index_listing *tree_index_list(struct arena *arena)
 {
-	return arena_alloc(arena, sizeof(struct walk_listing));
+	return arena_alloc(arena, sizeof(struct tree_index_listing));
 }
 
-void walk_memory_remark(struct arena *arena, struct walk_listing *listing, const char *name, enum file_type type)
+void tree_index_keep(struct arena *arena, struct tree_index_listing *listing, const char *name, enum file_type type)
 {
 	struct walk_entry *entry = arena_push(arena, &listing->entries);
 	*entry = (struct walk_entry){ .name = arena_copy(arena, name), .type = type };
 }
 
-void walk_memory_enter(struct arena *arena, struct walk_listing *listing, const char *name)
+void tree_index_enter(struct arena *arena, struct tree_index_listing *listing, const char *name)
 {
 	struct walk_child *child = arena_push(arena, &listing->children);
 	*child = (struct walk_child){ .name = arena_copy(arena, name), .known = WALK_UNKNOWN };
 }
 
-void walk_memory_replace(struct walk_memory *memory, uint32_t record, struct walk_listing *listing)
+void tree_index_replace(struct tree_index *index, uint32_t record, struct tree_index_listing *listing)
 {
-	pthread_mutex_lock(&memory->lock);
-	if (!memory->replaced)
-		memory->replaced = calloc(memory->record_count, sizeof(struct walk_listing *));
-	/* Without memory the old record stays: it is not the same as that directory any more, so that it does no harm. */
-	if (memory->replaced)
-		memory->replaced[record] = listing;
-	pthread_mutex_unlock(&memory->lock);
+	pthread_mutex_lock(&index->lock);
+	if (!index->replaced)
+		index->replaced = calloc(index->record_count, sizeof(struct tree_index_listing *));
+	/* Out of memory: the old record stays. It is harmless, because it does not equal the
+	 * directory any more. */
+	if (index->replaced)
+		index->replaced[record] = listing;
+	pthread_mutex_unlock(&index->lock);
 }
 
-/* Writing: breadth first, so that children follow each other. */
+/* Writing: breadth first, so that the children of a directory are adjacent. */
 
 struct writer {
-	struct walk_memory *memory;
+	struct tree_index *index;
 	struct arena arena;
 	struct {
 		struct walk_child *items; /* one for each record */
@@ -249,11 +265,11 @@ static int compare_children(const void *left, const void *right)
 	return strcmp(((const struct walk_child *)left)->name, ((const struct walk_child *)right)->name);
 }
 
-static const struct walk_listing *listing_of(const struct walk_memory *memory, const struct walk_child *child)
+static const struct tree_index_listing *listing_of(const struct tree_index *index, const struct walk_child *child)
 {
 	if (child->listing)
 		return child->listing;
-	return child->known != WALK_UNKNOWN && memory->replaced ? memory->replaced[child->known] : NULL;
+	return child->known != WALK_UNKNOWN && index->replaced ? index->replaced[child->known] : NULL;
 }
 
 static void add_text(struct writer *writer, const char *name)
@@ -261,7 +277,7 @@ static void add_text(struct writer *writer, const char *name)
 	text_add_n(&writer->text, name, strlen(name) + 1);
 }
 
-static void write_listing(struct writer *writer, const struct walk_listing *listing, struct walk_record *record)
+static void write_listing(struct writer *writer, const struct tree_index_listing *listing, struct tree_index_record *record)
 {
 	record->stamp = listing->stamp;
 	record->stamp.entries = (uint32_t)listing->entries.count;
@@ -277,11 +293,11 @@ static void write_listing(struct writer *writer, const struct walk_listing *list
 		*arena_push(&writer->arena, &writer->queue) = listing->children.items[i];
 }
 
-static void write_known(struct writer *writer, uint32_t known, struct walk_record *record)
+static void write_known(struct writer *writer, uint32_t known, struct tree_index_record *record)
 {
-	const struct walk_memory *memory = writer->memory;
-	const struct walk_record *old = &memory->records[known];
-	const char *start = walk_memory_name(memory, known), *end;
+	const struct tree_index *index = writer->index;
+	const struct tree_index_record *old = &index->records[known];
+	const char *start = tree_index_name(index, known), *end;
 
 	start += strlen(start) + 1;
 	end = start;
@@ -292,15 +308,16 @@ static void write_known(struct writer *writer, uint32_t known, struct walk_recor
 	text_add_n(&writer->text, start, (size_t)(end - start));
 	for (uint32_t i = 0; i < old->children; i++)
 		*arena_push(&writer->arena, &writer->queue) =
-			(struct walk_child){ .name = walk_memory_name(memory, old->first_child + i),
+			(struct walk_child){ .name = tree_index_name(index, old->first_child + i),
 					     .known = old->first_child + i };
 }
 
 static void write_record(struct writer *writer, size_t number)
 {
 	const struct walk_child child = writer->queue.items[number];
-	const struct walk_listing *listing = listing_of(writer->memory, &child);
-	struct walk_record record = { .first_child = (uint32_t)writer->queue.count, .text = (uint32_t)writer->text.length };
+	const struct tree_index_listing *listing = listing_of(writer->index, &child);
+	struct tree_index_record record = { .first_child = (uint32_t)writer->queue.count,
+					    .text = (uint32_t)writer->text.length };
 
 	add_text(writer, child.name);
 	if (listing)
@@ -310,61 +327,62 @@ static void write_record(struct writer *writer, size_t number)
 	text_add_n(&writer->records, (const char *)&record, sizeof record);
 }
 
-void walk_memory_seal(void *bytes, size_t size)
+void tree_index_seal(void *bytes, size_t size)
 {
 	struct header *header = bytes;
 	header->checksum = checksum_of((const char *)bytes + summed_from, size - summed_from);
 }
 
-static void *put_together(struct writer *writer, size_t *size)
+/* Joins header, devices, records and text. Returns bytes from malloc, or NULL. */
+static void *assemble(struct writer *writer, size_t *size)
 {
-	const struct walk_memory *memory = writer->memory;
-	struct header header = { .owner = memory->owner,
+	const struct tree_index *index = writer->index;
+	struct header header = { .owner = index->owner,
 				 .format = FORMAT,
-				 .root_count = (uint32_t)memory->roots.count,
+				 .root_count = (uint32_t)index->roots.count,
 				 .record_count = (uint32_t)writer->queue.count,
 				 .text_size = (uint32_t)writer->text.length };
 	char *bytes, *at;
 
-	*size = sizeof header + memory->roots.count * sizeof(uint64_t) + writer->records.length + writer->text.length;
-	bytes = *size <= WALK_MEMORY_MAX ? malloc(*size) : NULL;
+	*size = sizeof header + index->roots.count * sizeof(uint64_t) + writer->records.length + writer->text.length;
+	bytes = *size <= TREE_INDEX_MAX ? malloc(*size) : NULL;
 	if (!bytes)
 		return NULL;
 	at = bytes + sizeof header;
-	for (size_t i = 0; i < memory->roots.count; i++, at += sizeof(uint64_t))
-		memcpy(at, &memory->roots.items[i].device, sizeof(uint64_t));
+	for (size_t i = 0; i < index->roots.count; i++, at += sizeof(uint64_t))
+		memcpy(at, &index->roots.items[i].device, sizeof(uint64_t));
 	memcpy(at, writer->records.data, writer->records.length);
 	memcpy(at + writer->records.length, writer->text.data, writer->text.length);
 	memcpy(header.magic, magic, sizeof magic);
 	memcpy(bytes, &header, sizeof header);
-	walk_memory_seal(bytes, *size);
+	tree_index_seal(bytes, *size);
 	return bytes;
 }
 
-void *walk_memory_write(struct walk_memory *memory, size_t *size)
+void *tree_index_write(struct tree_index *index, size_t *size)
 {
-	struct writer writer = { .memory = memory };
+	struct writer writer = { .index = index };
 	void *bytes = NULL;
 
-	for (size_t i = 0; i < memory->roots.count; i++) {
-		memory->roots.items[i].found.name = memory->roots.items[i].path;
-		*arena_push(&writer.arena, &writer.queue) = memory->roots.items[i].found;
+	for (size_t i = 0; i < index->roots.count; i++) {
+		index->roots.items[i].found.name = index->roots.items[i].path;
+		*arena_push(&writer.arena, &writer.queue) = index->roots.items[i].found;
 	}
 	for (size_t i = 0; i < writer.queue.count; i++) {
 		write_record(&writer, i);
-		if (writer.records.length + writer.text.length > WALK_MEMORY_MAX)
+		if (writer.records.length + writer.text.length > TREE_INDEX_MAX)
 			break;
 	}
 	if (writer.queue.count > 0)
-		bytes = put_together(&writer, size);
+		bytes = assemble(&writer, size);
 	text_free(&writer.records);
 	text_free(&writer.text);
 	arena_free(&writer.arena);
 	return bytes;
 }
 
-bool walk_memory_is_worth_writing(const struct walk_memory *memory)
+bool tree_index_is_worth_writing(const struct tree_index *index)
 {
-	uint64_t total = memory->kept + memory->listed;
-	return memory->learnt > 1 + total / 128 || (memory->learnt > 0 && total < memory->record_count / 2);
+	uint64_t total = index->kept + index->listed;
+	return index->learnt > 1 + total / 128 || (index->learnt > 0 && total < index->record_count / 2);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an earlier walk found, so that the next one need only look whether each directory is still the same. For every directory:
- * its inode and ctime, the names of the directories in it that were entered, and the entries that the visitor called remarkable.
- * A directory whose ctime has not changed holds the same names of the same types; it is not listed, and the visitor is told of
- * its remarkable entries again. Nothing here judges a name.
+/* The index of the directories that an earlier walk visited, so that the next walk only compares
+ * each directory. For every directory it has: inode and ctime, the names of the directories in it
+ * that were entered, and the entries that the visitor marked with is_kept. A directory with an
+ * unchanged ctime has the same names of the same types: it is not listed, and its kept entries are
+ * visited again. Nothing here evaluates a name.
  *
- * As bytes it is a file of the user's own, bound to one plan (walk_owner). walk_memory_read believes no length and no order in it. */
+ * The encoded index is a private file of the user and belongs to one plan (struct
+ * tree_index_owner). tree_index_read trusts no length and no order in it. */
 #ifndef BERM_COMMON_CACHE_TREE_INDEX_H
 #define BERM_COMMON_CACHE_TREE_INDEX_H
 
@@ -13,40 +15,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "common/base/arena.h"
 #include "common/fs/filesystem.h"
 
-enum { WALK_MEMORY_MAX = 8 << 20, WALK_THREADS_MAX = 4 };
-#define WALK_UNKNOWN UINT32_MAX
+enum { TREE_INDEX_MAX = 8 << 20, WALK_THREADS_MAX = 4 }; /* bytes; threads of a walk */
+#define WALK_UNKNOWN UINT32_MAX /* no record */
 
-/* Which plan it is for: what is remarkable depends on all of it. The file of the stored plan is written once and never changed. */
-struct walk_owner {
+/* The plan of an index, by its file: which entries are kept depends on the whole plan. The file of
+ * a cached plan is written once and never changed. */
+struct tree_index_owner {
 	uint64_t device, inode;
 	int64_t changed_s, changed_ns;
-	uint64_t credentials; /* of who walked: which directories can be listed depends on them */
+	uint64_t credentials; /* hash; the credentials decide which directories can be listed */
 };
 
-/* When a directory was what. inode 0: not known, or too young to tell; then it is the same as nothing. */
-struct walk_stamp {
+/* The identity and state of a directory. inode 0: unknown, or changed too recently; then it equals
+ * no directory. */
+struct tree_index_stamp {
 	uint64_t inode;
 	int64_t changed_s;
 	uint32_t changed_ns;
-	uint32_t entries; /* remarkable ones */
-	uint32_t files, directories; /* others */
+	uint32_t entries; /* kept ones */
+	uint32_t files, directories; /* the others */
 };
 
-/* As it is stored. The children of one directory follow each other, sorted by name; they come after it. */
-struct walk_record {
-	struct walk_stamp stamp;
+/* A directory in the encoded index. The children of one directory are adjacent, sorted by name, and
+ * come after it. */
+struct tree_index_record {
+	struct tree_index_stamp stamp;
 	uint32_t first_child, children;
-	uint32_t text; /* its name; then for each remarkable entry its type (a byte) and name. Of a root: its path */
+	/* Offset of its name (a root: its key), then type (a byte) and name of each kept entry. */
+	uint32_t text;
 	uint32_t zero;
 };
 
-/* A directory as it was listed just now. */
-struct walk_listing {
-	struct walk_stamp stamp;
+/* A directory that was listed in this walk. */
+struct tree_index_listing {
+	struct tree_index_stamp stamp;
 	struct walk_entries {
 		struct walk_entry {
 			const char *name;
@@ -57,22 +64,23 @@ struct walk_listing {
 	struct walk_children {
 		struct walk_child {
 			const char *name;
-			uint32_t known; /* the record that still holds; or WALK_UNKNOWN */
-			struct walk_listing *listing; /* or NULL */
+			uint32_t known; /* its record, if that is unchanged; else WALK_UNKNOWN */
+			struct tree_index_listing *listing; /* or NULL */
 		} * items;
 		size_t count;
 	} children;
 };
 
-struct walk_memory {
-	struct walk_owner owner;
-	/* What was read; no records if there was nothing to read. */
+struct tree_index {
+	struct tree_index_owner owner;
+	int (*clock)(struct timespec *now); /* the time of day; tests set their own */
+	/* The index that was read; no records if there was none. */
 	void *bytes;
 	const uint64_t *devices; /* of the roots, which are the first records */
-	const struct walk_record *records;
+	const struct tree_index_record *records;
 	const char *text;
 	uint32_t root_count, record_count;
-	/* What was found this time. */
+	/* The results of this process's walks. */
 	struct walk_roots {
 		struct walk_root {
 			const char *path;
@@ -83,41 +91,50 @@ struct walk_memory {
 	} roots;
 	struct arena arenas[WALK_THREADS_MAX]; /* one for each thread of a walk */
 	pthread_mutex_t lock; /* for `replaced` */
-	struct walk_listing **replaced; /* [record], where its parent still holds; NULL: none */
-	atomic_uint_least64_t kept, listed,
-		learnt; /* directories: not listed; listed; of those, such as need no listing next time */
+	/* [record], new listings below an unchanged parent; NULL: none. */
+	struct tree_index_listing **replaced;
+	/* Directories: not listed; listed; of the listed, those that need no listing next time. */
+	atomic_uint_least64_t kept, listed, learnt;
 };
 
-void walk_memory_start(struct walk_memory *memory, const struct walk_owner *owner);
-void walk_memory_end(struct walk_memory *memory);
+/* Initialises an empty index; tree_index_end frees everything. */
+void tree_index_start(struct tree_index *index, const struct tree_index_owner *owner);
+void tree_index_end(struct tree_index *index);
 
-/* Takes the bytes (of malloc) in any case. False if they are for another owner or not what walk_memory_write makes. */
-bool walk_memory_read(struct walk_memory *memory, void *bytes, size_t size);
-/* All that is known now, of malloc; NULL if there is too much of it. To be called once, after walks that did not fail. */
-void *walk_memory_write(struct walk_memory *memory, size_t *size);
-/* Puts the right checksum into such bytes. */
-void walk_memory_seal(void *bytes, size_t size);
-/* Did the walks find enough that is new? Listing a directory again costs as much as writing a hundred. */
-bool walk_memory_is_worth_writing(const struct walk_memory *memory);
-/* Before another attempt: what was read stays, what was found is forgotten. */
-void walk_memory_forget(struct walk_memory *memory);
+/* Decodes the bytes, which are from malloc and owned by the index in any case. False if they belong
+ * to another owner or are damaged. */
+bool tree_index_read(struct tree_index *index, void *bytes, size_t size);
+/* Encodes the old index with the results of the walks. Returns bytes that the caller frees, or NULL
+ * if they exceed TREE_INDEX_MAX. Called once, after walks that did not fail. */
+void *tree_index_write(struct tree_index *index, size_t *size);
+/* Sets the checksum of encoded bytes; for the fuzzer, too. */
+void tree_index_seal(void *bytes, size_t size);
+/* True if the walks found enough new directories. Listing a directory again costs as much as
+ * writing a hundred. */
+bool tree_index_is_worth_writing(const struct tree_index *index);
+/* Drops the results of the walks; the index that was read stays. */
+void tree_index_forget(struct tree_index *index);
 
-/* Is a directory that changed then old enough, for a walk that started then, that no later change can leave it with this ctime? */
-bool walk_memory_is_settled(int64_t started_s, int64_t started_ns, int64_t changed_s, int64_t changed_ns);
+/* True if, for a walk that started then, no later change can leave a directory with this ctime. */
+bool tree_index_is_settled(int64_t started_s, int64_t started_ns, int64_t changed_s, int64_t changed_ns);
 
-/* For the walk. Records and children by number; WALK_UNKNOWN if there is none of that name. */
-uint32_t walk_memory_root(const struct walk_memory *memory, const char *path, uint64_t device);
-uint32_t walk_memory_child(const struct walk_memory *memory, uint32_t parent, const char *name);
-struct walk_root *walk_memory_add_root(struct walk_memory *memory, const char *path, uint64_t device);
-struct walk_listing *walk_memory_list(struct arena *arena);
-void walk_memory_remark(struct arena *arena, struct walk_listing *listing, const char *name, enum file_type type);
-void walk_memory_enter(struct arena *arena, struct walk_listing *listing, const char *name);
-/* The record's directory was listed again; its parent was not. */
-void walk_memory_replace(struct walk_memory *memory, uint32_t record, struct walk_listing *listing);
+/* For the walk. Return the record of a root or a child, or WALK_UNKNOWN if there is none of that
+ * name. */
+uint32_t tree_index_root(const struct tree_index *index, const char *key, uint64_t device);
+uint32_t tree_index_child(const struct tree_index *index, uint32_t parent, const char *name);
+/* Adds a root of this walk, by its path or the key of its visitor. */
+struct walk_root *tree_index_add_root(struct tree_index *index, const char *key, uint64_t device);
+/* Returns an empty listing; the next two add a kept entry and a directory that is entered. */
+struct tree_index_listing *tree_index_list(struct arena *arena);
+void tree_index_keep(struct arena *arena, struct tree_index_listing *listing, const char *name, enum file_type type);
+void tree_index_enter(struct arena *arena, struct tree_index_listing *listing, const char *name);
+/* Replaces a record whose directory was listed again while its parent was not. */
+void tree_index_replace(struct tree_index *index, uint32_t record, struct tree_index_listing *listing);
 
-static inline const char *walk_memory_name(const struct walk_memory *memory, uint32_t record)
+/* Returns the name of a record; a root's key. */
+static inline const char *tree_index_name(const struct tree_index *index, uint32_t record)
 {
-	return memory->text + memory->records[record].text;
+	return index->text + index->records[record].text;
 }
 
 #endif

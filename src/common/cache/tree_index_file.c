@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads, binds and writes. The directory is judged by state.c's rules, the file must be this user's own and closed to others. A file that is not finished has
- * no name, so that a berm that is killed while it writes leaves nothing. */
+/* The directory is checked by state/state.h; the file must be private to this user. An unfinished
+ * file has no name, so that a launcher that is killed while it writes leaves nothing. */
 #include "common/cache/tree_index_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,13 +11,10 @@
 #include <sys/syscall.h>
 #endif
 
+#include "common/base/file_time.h"
 #include "common/base/cleanup.h"
+#include "common/base/private_file.h"
 #include "common/state/state.h"
-#include "common/base/text.h"
-
-#ifdef __APPLE__
-#define st_ctim st_ctimespec
-#endif
 
 enum { NAME_BYTES = 64, GROUPS_MAX = 128 };
 
@@ -29,7 +24,8 @@ static uint64_t mix(uint64_t sum, uint64_t number)
 	return sum ^ (sum >> 29);
 }
 
-/* Which directories are closed depends on these as well as on the directories. 0: more than can be looked at. */
+/* Returns a hash of the credentials: they decide which directories can be listed. 0 if they cannot
+ * be read. */
 static uint64_t sum_credentials(void)
 {
 	gid_t groups[GROUPS_MAX];
@@ -49,123 +45,91 @@ static uint64_t sum_credentials(void)
 	return sum ? sum : 1;
 }
 
-static void *read_file(int plans, const char *name, size_t *size)
+void tree_index_file_open(struct tree_index_file *file, int plans, const char *slot, const struct stat *plan_file)
 {
-	autoclose int fd = openat(plans, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	struct stat info;
-	char *bytes;
-
-	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) ||
-	    info.st_nlink > 1 || info.st_size <= 0 || info.st_size > WALK_MEMORY_MAX)
-		return NULL;
-	*size = (size_t)info.st_size;
-	bytes = malloc(*size);
-	if (bytes && text_read(fd, bytes, *size) == (ssize_t)*size)
-		return bytes;
-	free(bytes);
-	return NULL;
-}
-
-void walk_store_open(struct walk_store *store, int plans, const char *slot, const struct stat *plan_file)
-{
-	const struct walk_owner owner = { .device = plan_file->st_dev,
-					  .inode = plan_file->st_ino,
-					  .changed_s = plan_file->st_ctim.tv_sec,
-					  .changed_ns = plan_file->st_ctim.tv_nsec,
-					  .credentials = sum_credentials() };
+	const struct tree_index_owner owner = { .device = plan_file->st_dev,
+						.inode = plan_file->st_ino,
+						.changed_s = plan_file->st_ctim.tv_sec,
+						.changed_ns = plan_file->st_ctim.tv_nsec,
+						.credentials = sum_credentials() };
 	char name[NAME_BYTES];
-	size_t size = 0;
-	void *bytes;
+	struct private_file content;
 
-	*store = (struct walk_store){ 0 };
-	if (!owner.credentials || !filesystem_host()->walk_again)
+	*file = (struct tree_index_file){ 0 };
+	if (!owner.credentials || !filesystem_host()->walk_indexed)
 		return;
-	store->slot = slot;
-	store->is_open = true;
-	walk_memory_start(&store->memory, &owner);
+	file->slot = slot;
+	file->is_open = true;
+	tree_index_start(&file->index, &owner);
 	snprintf(name, sizeof name, ".walk-%s", slot);
-	bytes = read_file(plans, name, &size);
-	walk_memory_read(&store->memory, bytes, size);
+	/* Without an index the walk reads every directory. */
+	(void)private_file_read(NULL, plans, name, PRIVATE_FILE_OWN, TREE_INDEX_MAX, &content);
+	tree_index_read(&file->index, content.bytes, content.length);
 }
 
-struct walk_memory *walk_store_memory(struct walk_store *store)
+struct tree_index *tree_index_file_index(struct tree_index_file *file)
 {
-	return store->is_open ? &store->memory : NULL;
+	return file->is_open ? &file->index : NULL;
 }
 
-void walk_store_settle(struct walk_store *store, bool has_succeeded)
+void tree_index_file_commit(struct tree_index_file *file, bool has_succeeded)
 {
-	if (!store->is_open)
+	if (!file->is_open)
 		return;
-	if (has_succeeded && walk_memory_is_worth_writing(&store->memory))
-		store->bytes = walk_memory_write(&store->memory, &store->size);
-	walk_memory_end(&store->memory);
-	store->is_open = false;
+	if (has_succeeded && tree_index_is_worth_writing(&file->index))
+		file->bytes = tree_index_write(&file->index, &file->size);
+	file->is_open = false;
+	if (has_succeeded) {
+		tree_index_forget(&file->index);
+		file->is_kept = true;
+	} else {
+		tree_index_end(&file->index);
+	}
 }
 
-/* Nameless until it is whole; then for a moment under a name that the next writer of this slot removes, if we are killed in it. Of two
- * writers either file may end up in place. */
-static bool write_nameless(int plans, const struct walk_store *store, const char *name)
+/* The new index covers more directories than the one that was read. */
+static void take_written(struct tree_index_file *file)
 {
-#ifdef O_TMPFILE
-	autoclose int fd = openat(plans, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	char temporary[NAME_BYTES], link[NAME_BYTES];
-	if (fd < 0)
-		return false;
-	snprintf(temporary, sizeof temporary, ".new-walk-%s", store->slot);
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	if (text_write(fd, store->bytes, store->size) < 0)
-		return true;
-	unlinkat(plans, temporary, 0);
-	if (linkat(AT_FDCWD, link, plans, temporary, AT_SYMLINK_FOLLOW) < 0)
-		return errno == EEXIST;
-	if (renameat(plans, temporary, plans, name) < 0)
-		unlinkat(plans, temporary, 0);
-	return true;
-#else
-	(void)plans;
-	(void)store;
-	(void)name;
-	return false;
-#endif
+	struct tree_index_owner owner = file->index.owner;
+	if (!file->is_kept) {
+		free(file->bytes);
+	} else {
+		tree_index_end(&file->index);
+		tree_index_start(&file->index, &owner);
+		tree_index_read(&file->index, file->bytes, file->size);
+	}
+	file->bytes = NULL;
 }
 
-/* For file systems that have no nameless files. */
-static void write_named(int plans, const struct walk_store *store, const char *name)
+struct tree_index *tree_index_file_again(struct tree_index_file *file)
 {
-	char temporary[NAME_BYTES];
-	autoclose int fd = -1;
-	snprintf(temporary, sizeof temporary, ".new-%ld", (long)getpid());
-	unlinkat(plans, temporary, 0);
-	fd = openat(plans, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return;
-	if (text_write(fd, store->bytes, store->size) < 0 || renameat(plans, temporary, plans, name) < 0)
-		unlinkat(plans, temporary, 0);
+	return file->is_kept ? &file->index : NULL;
 }
 
-void walk_store_write(struct walk_store *store, struct arena *arena, const char *state_directory)
+void tree_index_file_write(struct tree_index_file *file, struct arena *arena, const char *state_directory)
 {
 	char name[NAME_BYTES];
 	struct error ignored;
 	autoclose int state = -1;
 	autoclose int plans = -1;
 
-	if (!store->bytes)
+	if (!file->bytes)
 		return;
-	if (state_may_write(store->size))
+	if (state_may_write(file->size))
 		state = state_open(arena, state_directory, false, &ignored);
 	plans = state < 0 ? -1 : state_enter(state, "plans", state_directory, false, &ignored);
-	snprintf(name, sizeof name, ".walk-%s", store->slot);
-	if (plans >= 0 && !write_nameless(plans, store, name))
-		write_named(plans, store, name);
-	free(store->bytes);
-	store->bytes = NULL;
+	snprintf(name, sizeof name, ".walk-%s", file->slot);
+	if (plans >= 0)
+		(void)private_file_write(plans, name, file->bytes, file->size, &(struct private_file_options){ .mode = 0600 });
+	take_written(file);
 }
 
-void walk_store_close(struct walk_store *store)
+void tree_index_file_close(struct tree_index_file *file)
 {
-	walk_store_settle(store, false);
-	free(store->bytes);
-	store->bytes = NULL;
+	tree_index_file_commit(file, false);
+	if (file->is_kept)
+		tree_index_end(&file->index);
+	file->is_kept = false;
+	free(file->bytes);
+	file->bytes = NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of a walk's memory (the index of what is hidden), beside the stored plan that it belongs to. Never an error: without it berm is slower, not
- * weaker. A plan that is not stored has none. */
+/* The file of a tree index, in the directory of the cached plan that it belongs to. Failures are
+ * not reported: without the index berm is slower, not weaker. A plan that is not cached has no
+ * index. */
 #ifndef BERM_COMMON_CACHE_TREE_INDEX_FILE_H
 #define BERM_COMMON_CACHE_TREE_INDEX_FILE_H
 
@@ -11,24 +12,30 @@
 #include "common/base/arena.h"
 #include "common/cache/tree_index.h"
 
-struct walk_store {
-	struct walk_memory memory;
-	bool is_open; /* there is a memory, perhaps an empty one */
-	const char *slot; /* of the plan; NULL: nothing can be kept */
+struct tree_index_file {
+	struct tree_index index;
+	bool is_open; /* there is an index, perhaps an empty one */
+	bool is_kept; /* it is no longer open, and tree_index_file_again returns it */
+	const char *slot; /* of the plan; NULL: no index can be written */
 	void *bytes; /* to be written, or NULL */
 	size_t size;
 };
 
-/* Binds the memory to the plan that was read from, or written to, the file `plan_file` in the directory `plans`, and reads what is
- * kept for it. */
-void walk_store_open(struct walk_store *store, int plans, const char *slot, const struct stat *plan_file);
-/* For plan_scan_again; NULL if there is none. */
-struct walk_memory *walk_store_memory(struct walk_store *store);
-/* After the scan: nothing is remembered any more but, if it is worth it, the bytes to be written. */
-void walk_store_settle(struct walk_store *store, bool has_succeeded);
-/* Writes them, if there are any, and drops them. Whole or not at all; safe when several do it at once. */
-void walk_store_write(struct walk_store *store, struct arena *arena, const char *state_directory);
-/* Without writing. */
-void walk_store_close(struct walk_store *store);
+/* Opens the index of the plan that was read from, or written to, the file `plan_file` in the
+ * directory `plans`, and reads its file. */
+void tree_index_file_open(struct tree_index_file *file, int plans, const char *slot, const struct stat *plan_file);
+/* Returns the index for a scan, or NULL if there is none. */
+struct tree_index *tree_index_file_index(struct tree_index_file *file);
+/* Ends the use of the index after the scan. Keeps the bytes to write, if the scan succeeded and
+ * they are worth it. */
+void tree_index_file_commit(struct tree_index_file *file, bool has_succeeded);
+/* Writes and frees those bytes, if there are any. The file appears whole or not at all; safe if
+ * several processes do it at the same time. */
+void tree_index_file_write(struct tree_index_file *file, struct arena *arena, const char *state_directory);
+/* Returns the index as it was read or written, for a search after a scan that succeeded, or
+ * NULL. */
+struct tree_index *tree_index_file_again(struct tree_index_file *file);
+/* Frees everything without writing. */
+void tree_index_file_close(struct tree_index_file *file);
 
 #endif

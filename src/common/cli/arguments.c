@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the subcommands that change something for the user share: a word among options, a question, a date. */
+/* Shared by subcommands that change something: one argument among options, a
+ * confirmation, a date. */
 #include "common/cli/commands.h"
 
 #include <stdlib.h>
@@ -9,23 +10,24 @@
 #include <unistd.h>
 
 #include "common/base/arena.h"
+#include "common/context/inside.h"
 
-int words_parse(struct arena *arena, enum command command, int argc, char **argv, struct options *options, const char **word,
-		struct error *err)
+int arguments_parse(struct arena *arena, uint64_t accepted, int argc, char **argv, struct options *options, const char **word,
+		    struct error *err)
 {
 	int at = 0, rest;
 
 	*word = NULL;
 	for (;;) {
-		if (options_parse(arena, command, argc - at, argv + at, options, &rest, err) < 0)
+		if (options_parse(arena, accepted, argc - at, argv + at, options, &rest, err) < 0)
 			return -1;
 		at += rest;
 		if (at >= argc)
 			return 0;
 		if (*word)
-			return error_set(err, "one word too many: %s", argv[at]);
+			return error_set(err, "one argument too many: %s", argv[at]);
 		if (argv[at][0] == '\0')
-			return error_set(err, "an empty word");
+			return error_set(err, "an empty argument");
 		*word = argv[at];
 	}
 }
@@ -38,15 +40,16 @@ static bool read_answer(char *answer, size_t size)
 	return true;
 }
 
-int words_confirm(const char *question, const char *how, struct error *err)
+int arguments_confirm(const char *question, const char *how, struct error *err)
 {
 	char answer[16];
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		error_set(err, "this needs a confirmation, and there is no terminal to ask on");
+		error_set(err, "this needs a confirmation, and there is no terminal to ask");
 		return error_hint(err, "%s", how);
 	}
-	/* What was typed before the question is no answer to it; what is typed once it can be seen is one, however quick. */
+	/* Discards what was typed before the question. Input after it counts, however
+	 * fast it comes. */
 	fflush(stdout);
 	tcflush(STDIN_FILENO, TCIFLUSH);
 	fprintf(stderr, "%s [y/N] ", question);
@@ -55,7 +58,15 @@ int words_confirm(const char *question, const char *how, struct error *err)
 	return strcmp(answer, "y") == 0 || strcmp(answer, "Y") == 0 || strcmp(answer, "yes") == 0;
 }
 
-const char *words_date(struct arena *arena, int64_t seconds)
+int arguments_refuse_inside(const char *what, struct error *err)
+{
+	if (!inside_sandbox())
+		return 0;
+	error_set(err, "this is a sandbox of berm, and %s", what);
+	return error_hint(err, "run it in a terminal outside");
+}
+
+const char *arguments_date(struct arena *arena, int64_t seconds)
 {
 	time_t when = (time_t)seconds;
 	struct tm local;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm check`: single questions, answered by the evaluator that the wall is built from, with the rule that decides. */
+/* `berm check`: evaluates single accesses on the plan that `berm run` enforces, and prints
+ * the deciding rule. */
 #include "common/cli/commands.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "common/base/json_write.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
+#include "common/scan/scan.h"
 
 enum { EXIT_NO = 1 };
 
@@ -26,22 +28,17 @@ static const char *question_name(enum question question)
 
 struct answer {
 	const char *asked;
-	const char *path; /* canonical; NULL for other questions */
+	const char *path; /* canonical; NULL for connect and env */
 	struct verdict verdict;
 };
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm check [options] read|write|exec PATH...\n"
-		       "berm check [options] connect HOST:PORT...\n"
-		       "berm check [options] env NAME...\n\n"
-		       "Says whether the command could, and which rule decides. Nothing is run.\n\n");
-	options_help(COMMAND_CHECK, &out);
-	text_add(&out, "\nExit status: 0 if every answer is yes, 1 if one is no, 125 on errors.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_help("berm check [options] read|write|exec PATH...\n"
+			   "berm check [options] connect HOST:PORT...\n"
+			   "berm check [options] env NAME...\n\n"
+			   "Reports whether a command could do this, and the rule that decides.\n",
+			   COMMAND_CHECK, "Exit status: 0 if all are allowed, 1 if one is not, 125 on errors.\n");
 }
 
 static int parse_question(const char *word, enum question *question, struct error *err)
@@ -53,11 +50,11 @@ static int parse_question(const char *word, enum question *question, struct erro
 			return 0;
 		}
 	}
-	error_set(err, "`%s` is no question: read, write, exec, connect or env", word);
+	error_set(err, "unknown check `%s`: read, write, exec, connect or env", word);
 	return nearest ? error_hint(err, "did you mean `%s`?", nearest) : -1;
 }
 
-/* As the shell would have written it out; matters with --context, where the home is another. */
+/* Expands ~ as a shell would. It matters with --context, where the home directory differs. */
 static const char *absolute(struct session *session, const char *path)
 {
 	const struct context *context = &session->context;
@@ -84,7 +81,7 @@ static int answer_connect(struct session *session, struct answer *answer, struct
 	uint64_t port;
 	if (!colon || !text_parse_u64(colon + 1, UINT16_MAX, &port) || port == 0 || colon == answer->asked) {
 		error_set(err, "`%s` is not HOST:PORT", answer->asked);
-		return error_hint(err, "an IPv6 address is written in brackets: [2001:db8::1]:443");
+		return error_hint(err, "write an IPv6 address in brackets: [2001:db8::1]:443");
 	}
 	answer->verdict = plan_check_connect(
 		&session->plan, arena_copy_n(&session->arena, answer->asked, (size_t)(colon - answer->asked)), (uint16_t)port);
@@ -106,7 +103,7 @@ static int answer_one(struct session *session, enum question question, struct an
 	case QUESTION_COUNT:
 		break;
 	}
-	return error_set(err, "no such question");
+	return error_set(err, "unknown check");
 }
 
 static void add_rule(struct text *out, const struct rule *rule)
@@ -151,7 +148,7 @@ static void add_json(struct text *out, enum question question, const struct answ
 		json_string(&json, "path", answers[i].path);
 		json_boolean(&json, "allowed", answers[i].verdict.is_allowed);
 		json_string(&json, "reason", answers[i].verdict.reason);
-		json_rule(&json, "rule", answers[i].verdict.rule);
+		plan_json_rule(&json, "rule", answers[i].verdict.rule);
 		json_object_end(&json);
 	}
 	json_list_end(&json);
@@ -167,7 +164,8 @@ static int check(struct session *session, enum question question, char *const *a
 
 	if (session_open_here(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	/* Hard links and targets of symlinks are denied by what they are, not by name: only a scan knows them. */
+	/* Hard links and symlink targets are denied by inode, not by name: only a
+	 * scan finds them. */
 	if (question <= QUESTION_EXEC && plan_scan(&session->plan, &err) < 0)
 		return report_error(&err);
 	for (size_t i = 0; i < count; i++) {
@@ -180,8 +178,7 @@ static int check(struct session *session, enum question question, char *const *a
 	}
 	if (session->options.wants_json)
 		add_json(&out, question, answers, count, is_allowed);
-	fputs(out.data, stdout);
-	text_free(&out);
+	report_text(&out);
 	return is_allowed ? 0 : EXIT_NO;
 }
 
@@ -198,7 +195,7 @@ int cmd_check(int argc, char **argv)
 		return print_help();
 	if (rest < argc && parse_question(argv[rest], &question, &err) < 0)
 		return report_error(&err);
-	/* Options may also stand behind the question's name. */
+	/* Options are accepted after the name of the check, too. */
 	if (rest < argc &&
 	    options_parse(&session.arena, COMMAND_CHECK, argc - rest, argv + rest, &session.options, &more, &err) < 0)
 		return report_error(&err);

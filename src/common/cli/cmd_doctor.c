@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm doctor`: what this machine can hold, tried in a real sandbox under the default policy. Leaves nothing behind. */
+/* `berm doctor`: tests the guarantees of the default policy in a real sandbox and reports the
+ * result. Removes its files. */
 #include "common/cli/commands.h"
 
 #include <errno.h>
@@ -13,12 +14,15 @@
 #include "common/backend.h"
 #include "common/doctor/doctor.h"
 #include "common/base/text.h"
+#include "common/scan/scan.h"
 
 enum {
 	TRIAL_OPEN_FILES = 64,
-	TRIAL_PROCESSES = 1024, /* held as the default policy's many are; fewer of root's are held in another way */
+	/* High enough to be enforced like the default limit: lower limits for root
+	 * use another mechanism. */
+	TRIAL_PROCESSES = 1024,
 	TRIAL_TIME_MS = 20000,
-	TOKEN_BYTES = 6, /* twelve digits: the name of a process has room for fifteen */
+	TOKEN_BYTES = 6, /* twelve digits: a process name has room for fifteen */
 };
 
 struct doctor {
@@ -32,24 +36,20 @@ struct doctor {
 	struct doctor_result result;
 	struct guarantee_state states[GUARANTEE_COUNT];
 	struct machine machine;
-	const char *state_directory; /* the user's own, where the probe is kept */
+	const char *state_directory; /* the user's, with the cached probe */
 };
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm doctor [options]\n\n"
-		       "Says which guarantees of the default policy hold on this machine, how, and what\n"
-		       "to do about the others. Each is tried in a sandbox, with attempts that are seen\n"
-		       "to work outside. Scratch files lie in /tmp and are removed.\n\n");
-	options_help(COMMAND_DOCTOR, &out);
-	text_add(&out, "\nExit status: 0 the default policy holds fully, and was seen to; 1 something is\n"
-		       "weaker, so that `berm run` refuses (in the tier landlock: projects that have a\n"
-		       "secret, a git repository or a policy in them); 2 a claim was disproved, or could\n"
-		       "not be tried; 125 doctor itself failed.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_help("berm doctor [options]\n\n"
+			   "Reports which guarantees of the default policy hold on this machine, by which\n"
+			   "mechanism, and how to get the others. Tests each with attempts that work outside\n"
+			   "the sandbox. Uses scratch files in /tmp and removes them.\n",
+			   COMMAND_DOCTOR,
+			   "Exit status: 0 the default policy holds and all of it was tested; 1 a guarantee\n"
+			   "is weaker, so `berm run` refuses (in the tier landlock: projects with a secret,\n"
+			   "a git repository or a policy); 2 a claim was disproved, or could not be tested;\n"
+			   "125 doctor itself failed.\n");
 }
 
 static int make_token(struct doctor *doctor, struct error *err)
@@ -57,9 +57,8 @@ static int make_token(struct doctor *doctor, struct error *err)
 	unsigned char bytes[TOKEN_BYTES];
 	char *token = arena_alloc(&doctor->arena, 2 * TOKEN_BYTES + 1);
 	if (getentropy(bytes, sizeof bytes) < 0)
-		return error_errno(err, errno, "no random numbers");
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+		return error_errno(err, errno, "cannot get random numbers");
+	text_hex(bytes, sizeof bytes, token);
 	doctor->world.token = token;
 	return 0;
 }
@@ -73,7 +72,8 @@ static void set_limit(struct policy *policy, enum limit limit, uint64_t value)
 	};
 }
 
-/* The default policy, without the user's file; beyond it something that is only readable, and limits that are quick to reach. */
+/* Makes a plan from the default policy, without the user's file. Adds one readable directory and
+ * limits that are quick to reach. */
 static int make_plan(struct doctor *doctor, struct error *err)
 {
 	struct policy extra = { 0 };
@@ -95,7 +95,7 @@ static int make_plan(struct doctor *doctor, struct error *err)
 	return 0;
 }
 
-/* Who and where: the user's own context, with the scratch project and a state directory of its own. */
+/* Fills the context: the user's own, with the scratch project and a separate state directory. */
 static int make_world(struct doctor *doctor, struct error *err)
 {
 	struct context_request request = { 0 };
@@ -104,9 +104,9 @@ static int make_world(struct doctor *doctor, struct error *err)
 
 	if (make_token(doctor, err) < 0)
 		return -1;
-	/* What the environment must not pass on. */
+	/* The sandbox must not pass this variable on. */
 	if (setenv("DOCTOR_TOKEN", world->token, 1) < 0)
-		return error_errno(err, errno, "cannot set a variable");
+		return error_errno(err, errno, "cannot set an environment variable");
 	if (doctor_scratch_make(&doctor->arena, world->token, &doctor->scratch, err) < 0)
 		return -1;
 	request.project = doctor->scratch.project;
@@ -127,7 +127,8 @@ static int make_world(struct doctor *doctor, struct error *err)
 	return 0;
 }
 
-/* The plan for the tier that this machine allows, searched: what the project holds decides in the lower one. */
+/* Makes the plan for the tier that this machine allows. Scans it in the landlock tier, where the
+ * project's files decide. */
 static int make_plan_here(struct doctor *doctor, struct error *err)
 {
 	struct error ignored = { 0 };
@@ -156,20 +157,23 @@ static int report(const struct doctor *doctor, const struct options *options)
 					  .machine = &doctor->machine,
 					  .result = &doctor->result,
 					  .is_verbose = options->is_verbose };
-	struct text out = { 0 };
+	struct text out = { .width = report_width(stdout) };
+	int status;
 	doctor_judge(&findings);
+	status = doctor_exit_code(&findings);
 	if (options->wants_json) {
 		doctor_json(&findings, &out);
 		fputs(out.data, stdout);
 	} else {
 		doctor_print(&findings, &out);
+		report_mark(status == DOCTOR_HOLDS ? MARK_GOOD : status == DOCTOR_WEAKER ? MARK_WEAKER : MARK_BAD);
 		report_page(out.data);
 	}
 	text_free(&out);
-	return doctor_exit_code(&findings);
+	return status;
 }
 
-/* A signal that would end berm waits until the scratch directory is gone. */
+/* Blocks signals that would end berm until the scratch directory is removed. */
 static int diagnose(const struct options *options)
 {
 	struct doctor doctor = { 0 };
@@ -211,11 +215,12 @@ int cmd_doctor_attempts(int argc, char **argv)
 	return 0;
 }
 
-static int install_profile(struct arena *arena)
+/* Installs or removes the AppArmor profile. */
+static int change_profile(struct arena *arena, int (*change)(struct arena *, const char **, struct error *))
 {
 	struct error err = { 0 };
 	const char *done;
-	if (backend_install_profile(arena, &done, &err) < 0)
+	if (change(arena, &done, &err) < 0)
 		return report_error(&err);
 	puts(done);
 	return 0;
@@ -236,7 +241,14 @@ int cmd_doctor(int argc, char **argv)
 		error_set(&err, "`berm doctor` takes no arguments: %s", argv[rest]);
 		return report_error(&err);
 	}
-	status = options.wants_apparmor ? install_profile(&arena) : diagnose(&options);
+	if (options.wants_apparmor && options.wants_no_apparmor) {
+		error_set(&err, "--install-apparmor excludes --remove-apparmor");
+		status = report_error(&err);
+	} else if (options.wants_apparmor || options.wants_no_apparmor) {
+		status = change_profile(&arena, options.wants_apparmor ? backend_install_profile : backend_remove_profile);
+	} else {
+		status = diagnose(&options);
+	}
 	arena_free(&arena);
 	return status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm hook-rewrite --host=HOST`: an agent's hook. Reads the host's JSON on stdin and prints its answer. Fails closed: every failure,
- * a wrong option included, exits with the status that the hosts take for "block", and says why on stderr. */
+/* `berm hook-rewrite --host=HOST`: the hook of an agent. Reads the host's JSON on stdin, judges the
+ * call of a file tool, and prints the rewritten JSON of a shell command. Fails closed: every
+ * failure, also a wrong option, exits with the status that hosts treat as "block" and prints the
+ * reason on stderr. */
 #include "common/cli/commands.h"
 
 #include <errno.h>
@@ -10,28 +12,34 @@
 
 #include "common/setup/agent_hook.h"
 #include "common/context/install_paths.h"
+#include "common/context/inside.h"
 #include "common/context/programs.h"
+#include "common/cli/hook_judge.h"
 #include "common/cli/session.h"
+#include "common/setup/setup.h"
 #include "common/base/text.h"
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm hook-rewrite --host=HOST\n\n"
-		       "A hook for agents: reads the description of a shell command on stdin and answers\n"
-		       "with the command inside berm. `berm setup HOST` installs it. What cannot be read\n"
-		       "is blocked.\n\n");
-	options_help(COMMAND_HOOK, &out);
-	text_add(&out, "\nExit status: 0 rewritten; 2 blocked, the reason is on stderr.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
+	struct text hosts = { 0 };
+	for (size_t i = 0; i < setup_host_count; i++)
+		if (setup_host_table[i].hook)
+			text_add(&hosts, "%s%s", hosts.length > 0 ? ", " : "Hosts: ", setup_host_table[i].name);
+	text_add(&hosts, "\n\nExit status: 0 rewritten or allowed; 2 blocked, with the reason on stderr.\n");
+	report_help("berm hook-rewrite --host=HOST\n\n"
+		    "The hook of an agent: reads the JSON of a tool call on stdin. A shell command is\n"
+		    "printed with berm around it; a file tool is judged by the policy, and nothing is\n"
+		    "printed if it is allowed, so that the host decides as it would without berm.\n"
+		    "`berm setup HOST` installs it. Input that cannot be parsed blocks the call.\n",
+		    COMMAND_HOOK, hosts.data);
+	text_free(&hosts);
 	return 0;
 }
 
 static int block(const struct error *err)
 {
 	report_error(err);
-	fputs("berm: the command was blocked; nothing ran\n", stderr);
+	fputs("berm: the call was blocked; nothing ran\n", stderr);
 	return HOOK_BLOCK;
 }
 
@@ -52,7 +60,7 @@ static int read_input(struct text *input, struct error *err)
 	}
 }
 
-/* The commands of agents are written for bash. */
+/* Finds bash, for which agents write their commands, else sh. */
 static const char *find_shell(struct arena *arena, struct error *err)
 {
 	struct error ignored = { 0 };
@@ -60,7 +68,8 @@ static const char *find_shell(struct arena *arena, struct error *err)
 	return bash ? bash : program_find(arena, "sh", err);
 }
 
-/* The project that contains the workspace. Named here, so that a directory which the agent chooses for one command does not. */
+/* Finds the project of the workspace and resolves it here: a directory that the agent chooses for
+ * one command must not select another project. */
 static int find_project(struct session *session, const char *workspace, const char **project, struct error *err)
 {
 	struct context *context = &session->context;
@@ -73,36 +82,76 @@ static int find_project(struct session *session, const char *workspace, const ch
 			 &context->working_directory, NULL, &info, err) < 0)
 		return -1;
 	if (info.type != FILE_DIRECTORY)
-		return error_set(err, "the host's directory %s does not exist", workspace);
+		return error_set(err, "the directory %s of the host does not exist", workspace);
 	*project = context_find_project(&session->arena, context);
 	return context_judge_project(context, *project, err);
 }
 
-static int make_answer(struct session *session, const struct hook_host *host, const struct text *input,
-		       struct hook_answer *answer, struct error *err)
+/* Refuses a command of a host that would not run it in one of berm's shells. */
+static int check_shell(struct session *session, const struct setup_host *host, const struct install_paths *paths,
+		       struct error *err)
 {
-	struct jsonc_text text = { input->data, input->length };
-	struct hook_wrapper wrapper = { .shell = find_shell(&session->arena, err) };
-	struct install_paths paths;
-	const char *workspace, *root = host->root_variable ? getenv(host->root_variable) : NULL;
+	const char *variable = host->hook->shell_variable, *value = getenv(variable);
+	const char *prefix = getenv("CLAUDE_CODE_SHELL_PREFIX");
+	struct arena *arena = &session->arena;
 
-	/* Another wall inside the first would only take away what the agent was given. */
-	if (program_is_inside())
-		return hook_rewrite(&session->arena, host, text, NULL, answer, err);
-	if (!wrapper.shell || hook_workspace(&session->arena, host, text, root, &workspace, err) < 0)
-		return -1;
-	if (find_project(session, workspace, &wrapper.project, err) < 0)
-		return -1;
-	install_paths_find(&session->arena, session->context.fs, session->context.executable, &paths);
-	wrapper.program = paths.program;
-	if (access(wrapper.program, X_OK) < 0)
-		return error_errno(err, errno, "cannot find berm's own program, %s", wrapper.program);
-	return hook_rewrite(&session->arena, host, text, &wrapper, answer, err);
+	/* `berm setup claude-code --how=prefix` */
+	if (host->other && prefix && strcmp(prefix, paths->shell) == 0 && access(prefix, X_OK) == 0)
+		return 0;
+	if (!value || strcmp(path_parent(arena, value), paths->shims) != 0 || access(value, X_OK) < 0) {
+		error_set(err, "%s would run this command outside the sandbox: %s is %s", host->title, variable,
+			  value ? text_visible(arena, value) : "not set");
+		return error_hint(err, "ask the user to run `berm setup %s --check` and to start a new session", host->name);
+	}
+	if (!setup_is_older_session(arena, &session->context, host))
+		return 0;
+	error_set(err, "this session of %s began before berm was set up, and uses another shell", host->title);
+	return error_hint(err, "ask the user to start a new session");
 }
 
-static int rewrite(struct session *session, const struct hook_host *host)
+/* A host that starts a shim itself: its command stays as it is. */
+static int confirm_shell(struct session *session, const struct setup_host *host, struct jsonc_text text,
+			 const struct install_paths *paths, struct agent_hook_answer *answer, struct error *err)
 {
-	struct hook_answer answer = { 0 };
+	/* Checks the shape of the input. */
+	if (agent_hook_rewrite(&session->arena, host, text, NULL, answer, err) < 0)
+		return -1;
+	answer->json = NULL;
+	return check_shell(session, host, paths, err);
+}
+
+static int make_answer(struct session *session, const struct setup_host *host, const struct text *input,
+		       struct agent_hook_answer *answer, struct error *err)
+{
+	const char *root = host->hook->root_variable ? getenv(host->hook->root_variable) : NULL;
+	struct hook_call call = { .host = host, .input = { input->data, input->length } };
+	struct agent_hook_wrapper wrapper = { .shell = find_shell(&session->arena, err) };
+	struct arena *arena = &session->arena;
+	struct install_paths paths;
+
+	if (agent_hook_accesses(arena, host, call.input, &call.tool, &call.accesses, err) < 0)
+		return -1;
+	/* A nested sandbox could only remove permissions that the agent was given. */
+	if (inside_sandbox())
+		return call.tool ? 0 : agent_hook_rewrite(arena, host, call.input, NULL, answer, err);
+	if (!wrapper.shell || agent_hook_workspace(arena, host, call.input, root, &call.workspace, err) < 0 ||
+	    find_project(session, call.workspace, &call.project, err) < 0)
+		return -1;
+	if (call.tool)
+		return hook_judge(arena, &call, &answer->json, err);
+	install_paths_find(arena, session->context.fs, session->context.executable, &paths);
+	if (host->hook->shell_variable)
+		return confirm_shell(session, host, call.input, &paths, answer, err);
+	wrapper.project = call.project;
+	wrapper.program = paths.program;
+	if (access(wrapper.program, X_OK) < 0)
+		return error_errno(err, errno, "cannot find the program berm: %s", wrapper.program);
+	return agent_hook_rewrite(arena, host, call.input, &wrapper, answer, err);
+}
+
+static int rewrite(struct session *session, const struct setup_host *host)
+{
+	struct agent_hook_answer answer = { 0 };
 	struct text input = { 0 };
 	struct error err = { 0 };
 	int status = 0;
@@ -110,39 +159,41 @@ static int rewrite(struct session *session, const struct hook_host *host)
 	text_add_n(&input, "", 0);
 	if (read_input(&input, &err) < 0 || make_answer(session, host, &input, &answer, &err) < 0)
 		status = block(&err);
-	else if (printf("%s\n", answer.json) < 0 || fflush(stdout) != 0) {
-		error_errno(&err, errno, "cannot write the answer");
+	else if (answer.json && answer.json[0] && (printf("%s\n", answer.json) < 0 || fflush(stdout) != 0)) {
+		error_errno(&err, errno, "cannot write the result");
 		status = block(&err);
 	}
 	text_free(&input);
 	return status;
 }
 
-static int choose_host(const char *name, const struct hook_host **host, struct error *err)
+static int choose_host(const char *name, const struct setup_host **host, struct error *err)
 {
-	*host = name ? hook_host_find(name) : NULL;
+	*host = name ? agent_hook_host(name) : NULL;
 	if (*host)
 		return 0;
-	error_set(err, name ? "--host=%s: no host with hooks that berm knows" : "hook-rewrite needs --host=HOST", name);
-	for (size_t i = 0; i < hook_host_count; i++)
-		error_hint(err, "--host=%s", hook_host_table[i].name);
+	error_set(err, name ? "--host=%s: not a known host with hooks" : "hook-rewrite needs --host=HOST", name);
+	for (size_t i = 0; i < setup_host_count; i++)
+		if (setup_host_table[i].hook)
+			error_hint(err, "--host=%s", setup_host_table[i].name);
 	return -1;
 }
 
-static int parse(struct session *session, int argc, char **argv, const struct hook_host **host, struct error *err)
+static int parse(struct session *session, int argc, char **argv, const struct setup_host **host, struct error *err)
 {
 	const char *word;
-	if (words_parse(&session->arena, COMMAND_HOOK, argc, argv, &session->options, &word, err) < 0)
+	if (arguments_parse(&session->arena, COMMAND_HOOK, argc, argv, &session->options, &word, err) < 0)
 		return -1;
 	if (session->options.wants_help)
 		return 0;
-	return word ? error_set(err, "hook-rewrite takes no %s", word) : choose_host(session->options.host, host, err);
+	return word ? error_set(err, "hook-rewrite takes no argument: %s", word)
+		    : choose_host(session->options.host, host, err);
 }
 
 int cmd_hook_rewrite(int argc, char **argv)
 {
 	struct session session = { 0 };
-	const struct hook_host *host = NULL;
+	const struct setup_host *host = NULL;
 	struct error err = { 0 };
 	int status;
 

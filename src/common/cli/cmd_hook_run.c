@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm hook-run NAME ARGUMENT...`: what the dispatcher's scripts call. Runs the repository's own hook of that name in the sandbox; no
- * argument is berm's, and nothing of the caller's widens the wall. Whatever goes wrong is a status that makes git stop, with the reason. */
+/* `berm hook-run NAME ARGUMENT...`: called by the dispatcher's scripts. Runs the repository's hook
+ * in the sandbox. Takes no options, and nothing from the caller widens the sandbox. Every failure
+ * exits with a status that stops git, and prints the reason. */
 #include "common/cli/commands.h"
 
 #include <errno.h>
@@ -9,14 +10,14 @@
 #include <unistd.h>
 
 #include "common/backend.h"
-#include "common/githooks/include_block.h"
-#include "common/githooks/repository_hooks.h"
+#include "common/githooks/hooks.h"
+#include "common/context/inside.h"
 #include "common/context/programs.h"
 #include "common/cli/session.h"
 
 static const char piece[] = "git-hook";
 
-/* A hook that the policy does not show would be "not found", which a user might take for a hook that passed. */
+/* An invisible hook would fail as "not found", which users could mistake for a hook that passed. */
 static int refuse_invisible(struct session *session, struct error *err)
 {
 	const struct context *context = &session->context;
@@ -29,11 +30,11 @@ static int refuse_invisible(struct session *session, struct error *err)
 	verdict = plan_check_path(&session->plan, ACCESS_EXECUTE, canonical, false);
 	if (verdict.is_allowed && plan_grant_for(&session->plan, canonical))
 		return 0;
-	error_set(err, "the hook %s cannot be seen in the sandbox, so it was not run", canonical);
+	error_set(err, "the hook %s is not visible in the sandbox and was not run", canonical);
 	return error_hint(err, "in ~/.config/berm/berm.yml: files: {read: [%s]}", path_parent(&session->arena, canonical));
 }
 
-/* The hook's path; NULL if there is none to run, with err if that is a failure. */
+/* Returns the hook's path. Returns NULL if there is no hook to run, with err set on failure. */
 static const char *find_hook(struct session *session, const char *name, struct error *err)
 {
 	struct context_request request = { .has_no_project = true, .is_narrowing = true };
@@ -49,12 +50,12 @@ static const char *find_hook(struct session *session, const char *name, struct e
 	path = path_join(&session->arena, directory, name);
 	if (stat(path, &info) < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
-			error_errno(err, errno, "cannot look at the hook %s", path);
+			error_errno(err, errno, "cannot inspect the hook %s", path);
 		return NULL;
 	}
 	if (access(path, X_OK) == 0)
 		return path;
-	/* As git has it, which says so only where it looks itself. */
+	/* Same hint as git's, which prints it only for hooks that it finds itself. */
 	fprintf(stderr, "hint: The '%s' hook was ignored because it's not set as executable.\n", path);
 	return NULL;
 }
@@ -67,17 +68,17 @@ static int run_hook(struct session *session, const char *name, int count, char *
 
 	if (!path)
 		return error_is_set(&err) ? report_error(&err) : 0;
-	/* The path must have a slash, or it would be looked for in PATH. */
+	/* Without a slash the path would be looked up in PATH. */
 	path = strchr(path, '/') ? path : arena_printf(&session->arena, "./%s", path);
 	command = program_command(&session->arena, path, false, count, arguments);
-	if (program_is_inside()) {
+	if (inside_sandbox()) {
 		execv(command[0], command);
 		error_errno(&err, errno, "cannot execute %s", command[0]);
 		return report_error(&err);
 	}
 	session->is_narrowing = true;
 	session->piece = piece;
-	session->words = session_narrow_words(&session->arena, piece);
+	session->cache.words = session_narrow_words(&session->arena, piece);
 	session->self = command[0];
 	session->opened = refuse_invisible;
 	return run_command(session, command);
@@ -91,7 +92,7 @@ int cmd_hook_run(int argc, char **argv)
 
 	if (argc < 2 || !hooks_is_name(argv[1])) {
 		error_set(&err, "hook-run needs the name of a git hook");
-		error_hint(&err, "it is called by what `berm hooks install` writes");
+		error_hint(&err, "the scripts of `berm hooks install` call it");
 		return report_error(&err);
 	}
 	status = run_hook(&session, argv[1], argc - 2, argv + 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm init`: writes a berm.yml that fits the project. Never over a file that is there, never trusted by itself, and never one
- * that `berm plan` would refuse: the text goes through the same parser and plan before it is written. */
+/* `berm init`: writes a berm.yml that fits the project. Never overwrites a file and never trusts
+ * the result. Parses and plans the text before writing it, so that `berm plan` accepts it. */
 #include "common/cli/commands.h"
 
 #include <errno.h>
@@ -16,41 +16,20 @@
 #include "common/cli/session.h"
 #include "common/base/text.h"
 
-static const char policy_name[] = "berm.yml";
-static const char temporary_name[] = ".berm.yml.new";
-static const char usual_schema[] = "/usr/share/berm/berm.schema.json";
+static const char policy_name[] = POLICY_FILE_NAME;
+static const char temporary_name[] = "." POLICY_FILE_NAME ".new";
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm init [options] [DIR]\n\n"
-		       "Looks at the project (its files, and where its package managers are configured\n"
-		       "to fetch from) and writes a commented berm.yml for it. Never overwrites one,\n"
-		       "runs nothing, and trusts nothing. DIR is the project (default: nearest .git).\n\n");
-	options_help(COMMAND_INIT, &out);
-	text_add(&out, "\nExit status: 0 written; 1 there is one already; 125 an error.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_help("berm init [options] [DIR]\n\n"
+			   "Writes a commented berm.yml for the project, by its files and the registries\n"
+			   "that its package managers are configured for. A package manager is asked in a\n"
+			   "sandbox without network and without the project. Never overwrites a file, never\n"
+			   "trusts the result. DIR is the project (default: nearest .git).\n",
+			   COMMAND_INIT, "Exit status: 0 written; 1 one exists already; 125 an error.\n");
 }
 
-/* Beside this program if it is installed so, else where packages put it. */
-static const char *schema_path(struct session *session)
-{
-	const struct context *context = &session->context;
-	const char *prefix, *path;
-	struct file_info info;
-
-	if (!context->executable)
-		return usual_schema;
-	prefix = path_parent(&session->arena, path_parent(&session->arena, context->executable));
-	path = path_join(&session->arena, prefix, "share/berm/berm.schema.json");
-	if (context->fs->inspect(context->fs, path, &info) < 0 || info.type != FILE_REGULAR || strpbrk(path, " \n\r\t"))
-		return usual_schema;
-	return path;
-}
-
-/* The text as the project's file, without a disk. */
+/* A policy text that is parsed as the project's file without being on disk. */
 struct trial {
 	const char *path;
 	const struct text *text;
@@ -103,12 +82,10 @@ static bool holds_network(const struct trial *trial)
 	return states[GUARANTEE_NETWORK].level >= plan->required[GUARANTEE_NETWORK];
 }
 
-/* The destinations are live where this version can keep to them. */
+/* Writes the text. The destinations are comments if this machine cannot enforce them. */
 static int compose(struct session *session, const struct detection *detection, struct trial *trial, struct text *out)
 {
-	const char *schema = schema_path(session);
-
-	detect_policy(detection, schema, true, out);
+	detect_policy(detection, true, out);
 	trial->text = out;
 	if (try_text(session, true, trial) < 0)
 		return -1;
@@ -116,7 +93,7 @@ static int compose(struct session *session, const struct detection *detection, s
 		return 0;
 	text_free(out);
 	*out = (struct text){ 0 };
-	detect_policy(detection, schema, false, out);
+	detect_policy(detection, false, out);
 	return try_text(session, true, trial);
 }
 
@@ -142,8 +119,8 @@ static int create_file(int directory, const char *name, const struct text *text)
 	return -1;
 }
 
-/* Whole or not at all, and never over another: written under another name, then linked. Where the file system has no hard links
- * it is created under its own name, which refuses what is there just the same. */
+/* Writes the whole file or nothing, and never replaces one: writes a temporary file, then links it.
+ * Without hard links it creates the file by its final name, which also fails if it exists. */
 static int write_policy(const char *project, const struct text *text, struct error *err)
 {
 	autoclose int directory = open(project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -153,7 +130,7 @@ static int write_policy(const char *project, const struct text *text, struct err
 		return error_errno(err, errno, "cannot open %s", project);
 	if (create_file(directory, temporary_name, text) < 0) {
 		error_errno(err, errno, "cannot write %s/%s", project, temporary_name);
-		return err->number == EEXIST ? error_hint(err, "left over from an earlier attempt: remove it") : -1;
+		return err->number == EEXIST ? error_hint(err, "an earlier `berm init` left it: remove it") : -1;
 	}
 	status = linkat(directory, temporary_name, directory, policy_name, 0);
 	number = errno;
@@ -165,30 +142,82 @@ static int write_policy(const char *project, const struct text *text, struct err
 	return status < 0 ? error_errno(err, number, "cannot write %s/%s", project, policy_name) : 0;
 }
 
-static int say_exists(struct session *session, const char *path)
+static int report_existing(struct session *session, const char *path)
 {
-	fprintf(stderr, "berm: %s is there already; it was left as it is (--print shows a new one)\n",
+	fprintf(stderr, "berm: %s exists already and was not changed (--print shows a new one)\n",
 		text_visible(&session->arena, path));
 	return 1;
 }
 
-static void say_unread(struct session *session, const struct detection *detection)
+/* Prints every host with its source, and each unknown registry. With --print the file shows the
+ * hosts itself. */
+static void report_found(struct session *session, const struct detected *detected, struct text *out)
 {
-	for (size_t i = 0; i < detection->registries.count; i++) {
-		const struct registry *registry = &detection->registries.items[i];
+	const struct registries *registries = &detected->registries;
+
+	for (size_t i = 0; i < registries->count; i++) {
+		const struct registry *registry = &registries->items[i];
+		struct text source = { 0 };
+		text_add_visible(&source, registry->source, strlen(registry->source));
+		if (registry->line > 0)
+			text_add(&source, ":%u", registry->line);
 		if (!registry->destination && !registry->local_port)
-			fprintf(stderr, "berm: the address in %s could not be read and was left out\n",
-				text_visible(&session->arena, registry->source));
+			fprintf(stderr, "berm: skipped the address in %s: it cannot be parsed\n", source.data);
+		else if (registry->local_port)
+			text_add(out, "  localhost:%-24u %s\n", registry->local_port, source.data);
+		else
+			text_add(out, "  %-34s %s\n", registry->destination, source.data);
+		text_free(&source);
+	}
+	if (registries->left_out > 0)
+		fprintf(stderr, "berm: %zu further addresses in the files of %s are left out: too many\n", registries->left_out,
+			detected->tool);
+	if (detected->unanswered)
+		fprintf(stderr,
+			"berm: the default registry of %s is not known: %s\n"
+			"  add it to network.allow in " POLICY_FILE_NAME " if downloads are refused\n",
+			detected->tool, text_visible(&session->arena, detected->unanswered));
+}
+
+static void report_hosts(struct session *session, const struct detection *detection)
+{
+	struct text out = { 0 };
+
+	for (int i = 0; i < ECOSYSTEM_COUNT; i++)
+		if (detection->ecosystems[i].marker)
+			report_found(session, &detection->ecosystems[i], &out);
+	if (out.length > 0 && !session->options.wants_print)
+		printf("Registries that commands may reach once the policy is trusted:\n%s", out.data);
+	text_free(&out);
+}
+
+/* An address outside the public network needs a separate rule. On a terminal the user is asked.
+ * --yes accepts those of names that the user's configuration or a package manager chose; the
+ * project's own files cannot open a private address that way. All others become comments. */
+static void judge_addresses(struct session *session, struct detection *detection)
+{
+	for (size_t i = 0; i < detection->addresses.count; i++) {
+		struct detected_address *address = &detection->addresses.items[i];
+		struct error ignored = { 0 };
+		const char *question = arena_printf(&session->arena, "%s resolves to the %s address %s. Allow that address?",
+						    address->host, address->kind, address->destination);
+		if (session->options.is_yes)
+			address->is_accepted = address->is_usual;
+		else if (!session->options.wants_print)
+			address->is_accepted = arguments_confirm(question, "", &ignored) == 1;
+		fprintf(stderr, "berm: %s resolves to the %s address %s, which %s\n", address->host, address->kind,
+			address->destination,
+			address->is_accepted ? "gets a rule too" : "is a comment in the policy: not allowed");
 	}
 }
 
-static void say_written(struct session *session, const struct trial *trial)
+static void report_written(struct session *session, const struct trial *trial)
 {
 	const char *project = text_visible(&session->arena, session->context.project);
 	printf("wrote %s\n", text_visible(&session->arena, trial->path));
 	if (widens(session, trial))
-		printf("It opens more than the default. Read it, then accept that with:\n  berm trust %s\n", project);
-	printf("What it means here: berm plan\n");
+		printf("It allows more than the default. Read it, then accept it with:\n  berm trust %s\n", project);
+	printf("To see its effect: berm plan\n");
 }
 
 static int init(struct session *session, const char *word)
@@ -207,18 +236,21 @@ static int init(struct session *session, const char *word)
 	if (session->context.fs->inspect(session->context.fs, trial.path, &info) < 0)
 		info.type = FILE_UNKNOWN;
 	if (info.type != FILE_ABSENT && !session->options.wants_print)
-		return say_exists(session, trial.path);
+		return report_existing(session, trial.path);
 	if (detect_project(&session->arena, &session->context, &detection, &err) < 0)
 		return report_error(&err);
-	say_unread(session, &detection);
+	detect_ask(&session->arena, &session->context, &detection);
+	detect_addresses(&session->arena, &detection);
+	report_hosts(session, &detection);
+	judge_addresses(session, &detection);
 	if (compose(session, &detection, &trial, &out) < 0)
 		status = report_diagnostics(&session->diagnostics);
 	else if (session->options.wants_print)
 		fputs(out.data, stdout);
 	else if (write_policy(session->context.project, &out, &err) < 0)
-		status = err.number == EEXIST && !err.hint[0] ? say_exists(session, trial.path) : report_error(&err);
+		status = err.number == EEXIST && !err.hint[0] ? report_existing(session, trial.path) : report_error(&err);
 	else
-		say_written(session, &trial);
+		report_written(session, &trial);
 	text_free(&out);
 	return status;
 }
@@ -230,7 +262,7 @@ int cmd_init(int argc, char **argv)
 	const char *word;
 	int status;
 
-	if (words_parse(&session.arena, COMMAND_INIT, argc, argv, &session.options, &word, &err) < 0)
+	if (arguments_parse(&session.arena, COMMAND_INIT, argc, argv, &session.options, &word, &err) < 0)
 		status = report_error(&err);
 	else if (session.options.wants_help)
 		status = print_help();

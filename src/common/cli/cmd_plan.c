@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm plan`: what the policy means here. Runs nothing and changes nothing. */
+/* `berm plan`: shows what the policy allows here. Runs nothing and changes nothing. */
 #include "common/cli/commands.h"
 
 #include <stdio.h>
@@ -9,22 +9,19 @@
 #include "common/cli/session.h"
 #include "common/base/text.h"
 #include "macos/profile/profile.h"
+#include "common/scan/scan.h"
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm plan [options]\n\n"
-		       "Shows what the policy means here: which guarantees hold, what is writable,\n"
-		       "readable, hidden and protected, and by which rule. Nothing is run.\n\n");
-	options_help(COMMAND_PLAN, &out);
-	text_add(&out, "\nExit status: 0; 125 if the policy is wrong. With --why-rebuilt: 0 if the stored\n"
-		       "plan is used, 1 if a new one is made.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_help("berm plan [options]\n\n"
+			   "Shows what the policy allows here: the guarantees, and every writable, readable,\n"
+			   "hidden and protected path with its rule. Runs nothing.\n",
+			   COMMAND_PLAN,
+			   "Exit status: 0; 125 if the policy is invalid. With --why-rebuilt: 0 if the\n"
+			   "cached plan is used, 1 if a new one is made.\n");
 }
 
-/* The port of the proxy and the names of the run are not known here: placeholders. */
+/* The proxy's port and the names of the run are not known yet: the profile has placeholders. */
 static int show_profile(struct session *session)
 {
 	static const struct profile_run run;
@@ -33,7 +30,7 @@ static int show_profile(struct session *session)
 	struct error err = { 0 };
 
 	if (session->options.os && strcmp(session->options.os, "macos") != 0) {
-		error_set(&err, "--format=sbpl is for macOS: it does not go with --os=%s", session->options.os);
+		error_set(&err, "--format=sbpl is for macOS and excludes --os=%s", session->options.os);
 		return report_error(&err);
 	}
 	session->options.os = "macos";
@@ -42,17 +39,15 @@ static int show_profile(struct session *session)
 	if (plan_scan(&session->plan, &err) < 0 || profile_write(&session->arena, &session->plan, &run, &profile, &err) < 0)
 		return report_error(&err);
 	profile_print(&profile, &out);
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_text(&out);
 }
 
 static int show(struct session *session)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
-	/* What another machine can hold is not known here. */
+	/* The guarantees of another machine are unknown here. */
 	bool is_here = !session->options.os && !session->options.context_file;
-	struct text out = { 0 };
+	struct text out = { .width = report_width(stdout) };
 	struct error err = { 0 };
 
 	if (session_open_here(session, &err) < 0)
@@ -72,27 +67,25 @@ static int show(struct session *session)
 	return 0;
 }
 
-/* Asks as `run` with the same options would. */
+/* Uses the same cache key as `run` with these options. */
 static int why_rebuilt(struct session *session, char **argv, int rest)
 {
 	struct error err = { 0 };
 	if (session->options.wants_json || session->options.wants_sbpl || session->options.os ||
 	    session->options.context_file) {
-		error_set(
-			&err,
-			"--why-rebuilt is about runs on this machine: --json, --format, --os and --context do not go with it");
+		error_set(&err, "--why-rebuilt excludes --json, --format, --os and --context");
 		return report_error(&err);
 	}
-	session->words = session_words(&session->arena, argv, rest, "--why-rebuilt");
-	if (session_find(session) && session_restore(session) && session_confirm(session)) {
-		uint32_t known = session->loaded.walks.memory.record_count;
-		printf("the stored plan is used");
+	session->cache.words = session_words(&session->arena, argv, rest, "--why-rebuilt");
+	if (session_restore(session) && cache_verify(&session->cache, &session->arena)) {
+		size_t known = cache_index_size(&session->cache);
+		printf("the cached plan is used");
 		if (known > 0)
-			printf(", and an index of %u director%s", known, known == 1 ? "y" : "ies");
+			printf(", and an index of %zu director%s", known, known == 1 ? "y" : "ies");
 		puts("");
 		return 0;
 	}
-	printf("a new plan is made: %s\n", text_visible(&session->arena, session->loaded.reason));
+	printf("a new plan is made: %s\n", text_visible(&session->arena, cache_reason(&session->cache)));
 	return 1;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm policies`: the built-in policies and the language itself, from the tables that the parser uses. Reads no file. */
+/* `berm policies`: prints the built-in policies and the policy keys, from the parser's own tables.
+ * Reads no file. */
 #include "common/cli/commands.h"
 
 #include <stdio.h>
@@ -7,30 +8,23 @@
 
 #include "common/backend.h"
 #include "common/policy/builtin.h"
+#include "common/policy/keys.h"
 #include "common/cli/options.h"
 #include "common/base/text.h"
 
 static const char *const kind_titles[BUILTIN_KIND_COUNT] = {
-	[BUILTIN_BASE] = "To start from (extends: NAME)",
+	[BUILTIN_BASE] = "Base policies (extends: NAME)",
 	[BUILTIN_PIECE] = "Toolchains (use: [NAME])",
 	[BUILTIN_REGISTRY] = "Package registries (use: [NAME])",
-	[BUILTIN_FLOOR] = "Under every policy",
+	[BUILTIN_AGENT] = "Agents (berm agent NAME)",
+	[BUILTIN_FLOOR] = "Part of every policy",
 };
-
-static int print(struct text *out)
-{
-	fputs(out->data, stdout);
-	text_free(out);
-	return 0;
-}
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm policies [options]\n\n"
-		       "Lists the built-in policies, or prints one, or the language they are written in.\n\n");
-	options_help(COMMAND_POLICIES, &out);
-	return print(&out);
+	return report_help("berm policies [options]\n\n"
+			   "Lists the built-in policies, or prints one, the JSON Schema or all keys.\n",
+			   COMMAND_POLICIES, "");
 }
 
 static int print_list(void)
@@ -45,8 +39,8 @@ static int print_list(void)
 				text_add(&out, "  %-19s %.*s\n", builtin.name, builtin.summary_length, builtin.summary);
 		}
 	}
-	text_add(&out, "\n`berm policies --show=NAME` prints one, `berm policies --keys` the language.\n");
-	return print(&out);
+	text_add(&out, "\n`berm policies --show=NAME` prints one, `berm policies --keys` lists all keys.\n");
+	return report_text(&out);
 }
 
 static int show(const char *name)
@@ -60,7 +54,7 @@ static int show(const char *name)
 
 	if (builtin_find(name, &builtins[0])) {
 		text_add_n(&out, builtins[0].text, builtins[0].length);
-		return print(&out);
+		return report_text(&out);
 	}
 	for (; count < 64 && builtin_at(count, &builtins[count]); count++)
 		names[count] = builtins[count].name;
@@ -73,7 +67,7 @@ static int show(const char *name)
 	return report_error(&err);
 }
 
-/* What may be written there, in a word or two. */
+/* Returns the kind of value that the key takes. */
 static const char *key_values(const struct key *key)
 {
 	static const char *const names[] = {
@@ -87,7 +81,7 @@ static const char *key_values(const struct key *key)
 		[KEY_VERSION] = "1",	       [KEY_NAME] = "name or path",
 		[KEY_RESERVED] = "reserved",   [KEY_DEVICES] = "devices",
 	};
-	return key->flags & KEY_UNBUILT ? "not yet" : names[key->kind];
+	return key->flags & KEY_UNBUILT ? "not supported yet" : names[key->kind];
 }
 
 static void add_choices(struct text *out, const struct key *key)
@@ -113,14 +107,14 @@ static int print_keys(void)
 		text_add_wrapped(&out, 2, key->help);
 		add_choices(&out, key);
 	}
-	return print(&out);
+	return report_text(&out);
 }
 
 static int print_schema(void)
 {
 	struct text out = { 0 };
 	policy_schema(&out);
-	return print(&out);
+	return report_text(&out);
 }
 
 int cmd_policies(int argc, char **argv)

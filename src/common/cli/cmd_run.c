@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm run` and `berm -c`, and what every other way of running a command comes to: policy → plan → backend. Whatever goes wrong before the command starts is told here, exit 125. */
+/* `berm run` and `berm -c`, and run_command, which every subcommand that runs a command uses:
+ * policy, plan, backend. Failures before the command starts are reported here (exit status 125). */
 #include "common/cli/commands.h"
 
 #include <errno.h>
@@ -9,207 +10,305 @@
 
 #include "common/backend.h"
 #include "common/base/descriptors.h"
+#include "common/cli/network_advice.h"
+#include "common/cli/program_hints.h"
+#include "common/cli/repaired.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
+#include "common/policy/file.h"
+#include "common/scan/scan.h"
+#include "common/cli/run_sweep.h"
+#include "common/state/trust.h"
+#include "macos/profile/advice.h"
 
-enum { LAUNCH_ATTEMPTS = 3 };
+enum { MOVED_MAX = 3 }; /* attempts while paths of the project change */
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm run [options] [--] COMMAND [ARGUMENT...]\n"
-		       "berm -c STRING [NAME [ARGUMENT...]]   run a shell command line\n\n"
-		       "Runs one command behind the wall that the policy describes.\n\n");
-	options_help(COMMAND_RUN, &out);
-	text_add(&out, "\nExit status: the command's own; 128+N if signal N ended it; 127 not found;\n"
-		       "126 not executable; 125 berm refused, nothing ran; 124 time limit;\n"
-		       "123 ended by berm.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_help("berm run [options] [--] COMMAND [ARGUMENT...]\n"
+			   "berm -c STRING [NAME [ARGUMENT...]]   run a shell command line\n\n"
+			   "Runs one command in a sandbox that the policy describes.\n",
+			   COMMAND_RUN,
+			   "Exit status: the command's own; 128+N if signal N ended it; 127 not found;\n"
+			   "126 not executable; 125 berm refused, nothing ran; 124 time limit;\n"
+			   "123 ended by berm.\n");
 }
 
-/* What the user was told of this run, so that an attempt in a lower tier says only what is new. */
-struct told {
+/* Messages that were already printed, so that an attempt in a lower tier does not repeat them. */
+struct printed {
 	const char *weaker[GUARANTEE_COUNT]; /* the reasons */
-	enum level full[GUARANTEE_COUNT]; /* what the full tier would have given */
-	bool is_tier_told;
+	enum level full[GUARANTEE_COUNT]; /* of the full tier, which the host refused */
+	bool has_tier, has_untrusted, has_unmet;
 };
 
-/* A weaker run is only ever explicit, and said every time. */
-static void say_weaker(const struct plan *plan, const struct guarantee_state *states, const char *said[GUARANTEE_COUNT])
+/* One run, in one or more attempts. */
+struct run {
+	struct session *session;
+	struct scan_results results;
+	struct sweep sweep;
+	struct printed printed;
+	int moved; /* attempts that ended with RUN_MOVED */
+	struct error host_refusal; /* of the full tier; not set if the host did not refuse it */
+};
+
+/* Weaker guarantees need explicit consent and are reported on every run. */
+static void report_weaker(const struct plan *plan, const struct guarantee_state *states, const char *printed[GUARANTEE_COUNT])
 {
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
 		enum guarantee guarantee = (enum guarantee)i;
 		const char *reason = states[i].reason ? states[i].reason : "no reason given";
 		if (!plan->accepted_weaker[i] || !guarantee_falls_short(plan->required[i], states[i].level) ||
-		    (said[i] && strcmp(said[i], reason) == 0))
+		    (printed[i] && strcmp(printed[i], reason) == 0))
 			continue;
 		fprintf(stderr, "berm: weaker, as accepted: %s is %s (%s)\n", guarantee_table[i].name,
 			level_name(guarantee, states[i].level), text_visible(plan->arena, reason));
-		said[i] = reason;
+		printed[i] = reason;
 	}
 }
 
-/* What the policy asks for holds, but less than elsewhere: nobody should have to find that out by chance. */
-static void say_tier(const struct guarantee_state *states, struct told *told)
+/* Reports a run in the lower tier: it satisfies the policy, but its guarantees are weaker than
+ * those of the full tier. */
+static void report_tier(const struct guarantee_state *states, struct printed *printed)
 {
 	struct text names = { 0 };
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++)
-		if (!told->weaker[i] && guarantee_falls_short(told->full[i], states[i].level))
+		if (!printed->weaker[i] && guarantee_falls_short(printed->full[i], states[i].level))
 			text_add(&names, "%s%s %s", names.length > 0 ? ", " : "", guarantee_table[i].name,
 				 level_name((enum guarantee)i, states[i].level));
-	if (!told->is_tier_told)
+	if (!printed->has_tier)
 		fprintf(stderr, "berm: tier landlock, as this host refuses the full one%s%s (see berm doctor)\n",
 			names.length > 0 ? ": " : "", names.length > 0 ? names.data : "");
-	told->is_tier_told = true;
+	printed->has_tier = true;
 	text_free(&names);
 }
 
-/* One line at the end; with -v one for each destination. */
-static void say_refused(const struct egress_reports *refused, bool is_verbose)
+/* Prints one line; with -v one more for each destination. */
+static void report_refused(const struct refusals *refused, bool is_verbose)
 {
 	struct text out = { 0 };
-	egress_summary(refused, &out);
+	refusals_summary(refused, &out);
 	if (out.length > 0)
-		fprintf(stderr, "berm: %s\n", out.data);
+		report_line(out.data);
 	text_free(&out);
-	if (!is_verbose || egress_reports_total(refused) == 0)
+	if (!is_verbose || refusals_total(refused) == 0)
 		return;
 	out = (struct text){ 0 };
-	egress_details(refused, &out);
+	refusals_details(refused, &out);
 	fputs(out.data, stderr);
+	text_free(&out);
+}
+
+static void report_repaired(const struct session *session, const struct repair_report *report)
+{
+	struct text out = { 0 };
+	char *rest, *line;
+	repaired_describe(report, session->plan.context.project, session->options.is_verbose, session->plan.arena, &out);
+	rest = out.data;
+	while ((line = strsep(&rest, "\n")) && *line)
+		fprintf(stderr, "berm: %s\n", line);
 	text_free(&out);
 }
 
 static int print_plan(const struct session *session, const struct guarantee_state *states)
 {
-	struct text out = { 0 };
+	struct text out = { .width = report_width(stdout) };
 	plan_print(&session->plan, states, session->options.is_verbose, &out);
-	fputs(out.data, stdout);
+	report_page(out.data);
 	text_free(&out);
 	return 0;
 }
 
-/* Not where somebody looks at the plan first, and perhaps asks the user: a sandbox would wait for the answer. */
-static void begin(struct session *session, struct run_request *request)
+/* A trusted policy that is absent in a writable directory loses its trust: the command could create
+ * it again, with the content that was trusted. Where the guard refuses that, the trust stays. */
+static void drop_absent(struct session *session)
 {
-	if (!session->opened && session_guess(session))
-		request->begun = backend_begin(&session->arena);
+	if (session->plan.is_guarded)
+		return;
+	for (size_t i = 0; i < session->absent.count; i++) {
+		struct error err = { 0 };
+		const char *path = session->absent.items[i], *shown = text_visible(&session->arena, path);
+		int count = trust_drop(&session->arena, session->context.state_directory, path, NULL, &err);
+		if (count < 0)
+			fprintf(stderr, "berm: %s is absent and stays trusted: %s\n", shown, err.message);
+		else if (count > 0)
+			fprintf(stderr, "berm: %s is absent and no longer trusted\n", shown);
+	}
 }
 
-static void abandon(struct run_request *request)
+static void report_untrusted(const struct session *session)
 {
-	backend_abandon(request->begun);
-	request->begun = NULL;
+	const char *project = session->plan.context.project;
+	const char *directory = session->options.project ? project : "";
+	fprintf(stderr, "berm: %s/" POLICY_FILE_NAME " is not trusted, ignored: %s (to see it: berm trust%s%s)\n",
+		text_visible(session->plan.arena, project), session->plan.untrusted, *directory ? " " : "",
+		text_visible(session->plan.arena, directory));
 }
 
-/* The stored plan if there is one, else a new one. */
+/* Reports an untrusted policy once per content. With a cached plan the content is known. */
+static void report_new_untrusted(struct session *session, struct printed *printed)
+{
+	const struct session_project_file *file = &session->project_file;
+	const char *state = session->context.state_directory;
+
+	if (!session->plan.untrusted || printed->has_untrusted || !file->path ||
+	    trust_was_shown(&session->arena, state, file->path, file->content))
+		return;
+	report_untrusted(session);
+	printed->has_untrusted = true;
+	trust_note_shown(&session->arena, state, file->path, file->content);
+}
+
+/* With -v: every rule that did not count. */
+static void report_ignored(const struct session *session, struct printed *printed)
+{
+	const struct plan_notes *notes = &session->plan.notes;
+	for (size_t i = 0; i < notes->count; i++) {
+		const struct rule *rule = notes->items[i].rule;
+		if (notes->items[i].kind != NOTE_IGNORED || !rule)
+			continue;
+		fprintf(stderr, "berm: %s", text_visible(session->plan.arena, rule->origin.source));
+		if (rule->origin.line)
+			fprintf(stderr, ":%u:%u", rule->origin.line, rule->origin.column);
+		fprintf(stderr, ": %s\n", text_visible(session->plan.arena, notes->items[i].text));
+	}
+	if (session->plan.untrusted && !printed->has_untrusted)
+		report_untrusted(session);
+	printed->has_untrusted = true;
+}
+
+static void report_unmet(const struct session *session)
+{
+	const char *line = session->plan.unmet;
+	while (*line) {
+		size_t length = strcspn(line, "\n");
+		fprintf(stderr, "berm: %.*s\n", (int)length, line);
+		line += length + (line[length] == '\n');
+	}
+}
+
+/* Reports grants that grant nothing, once for each content of the policies; with -v always. */
+static void report_new_unmet(struct session *session, struct printed *printed)
+{
+	const char *state = session->context.state_directory, *project = session->context.project;
+	char content[SHA256_HEX + 1];
+
+	if (!session->plan.unmet || printed->has_unmet)
+		return;
+	trust_hash(session->plan.unmet, strlen(session->plan.unmet), content);
+	if (!session->options.is_verbose && trust_was_shown(&session->arena, state, project, content))
+		return;
+	report_unmet(session);
+	printed->has_unmet = true;
+	trust_note_shown(&session->arena, state, project, content);
+}
+
+/* Takes the plan from the cache, or makes a new one and caches it. */
 static int open_plan(struct session *session, struct run_request *request, struct error *err)
 {
-	begin(session, request);
-	if (session_find(session) && session_restore(session)) {
-		request->prepared = session->loaded.blob;
-		request->prepared_size = session->loaded.blob_size;
-		return 0;
+	/* With -v the plan is made anew: a cached one has no notes. */
+	if (!session->options.is_verbose && session_restore(session)) {
+		request->prepared = cache_prepared(&session->cache, &request->prepared_size);
+	} else {
+		if (session_open(session, err) < 0)
+			return -1;
+		if (backend_prepare(&session->plan, &request->prepared, &request->prepared_size, err) < 0)
+			return -1;
+		drop_absent(session);
+		if (session->options.is_verbose)
+			report_ignored(session, &((struct run *)request->self)->printed);
+		report_new_untrusted(session, &((struct run *)request->self)->printed);
+		report_new_unmet(session, &((struct run *)request->self)->printed);
+		cache_save(&session->cache, &session->arena, &session->plan, request->prepared, request->prepared_size);
 	}
-	abandon(request);
-	if (session_open(session, err) < 0)
-		return -1;
-	if (backend_prepare(&session->plan, &request->prepared, &request->prepared_size, err) < 0)
-		return -1;
-	session_keep(session, request->prepared, request->prepared_size);
+	session->plan.scan = request->results;
 	return 0;
 }
 
-/* The refusal rule, before anything runs. */
-static int judge(const struct plan *plan, struct told *told, struct error *err)
+/* Refuses a plan whose guarantees do not satisfy the policy. */
+static int judge(const struct plan *plan, struct printed *printed, struct error *err)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	backend_expect(plan, states);
 	if (guarantee_judge(plan->required, plan->accepted_weaker, states, err) < 0)
 		return -1;
-	say_weaker(plan, states, told->weaker);
+	report_weaker(plan, states, printed->weaker);
 	if (plan->context.tier == TIER_LANDLOCK)
-		say_tier(states, told);
+		report_tier(states, printed);
 	return 0;
 }
 
-/* What the full tier would have been, which the host refuses. */
-static void note_full(const struct plan *plan, struct told *told)
+/* Saves the levels of the full tier for report_tier. */
+static void note_full(const struct plan *plan, struct printed *printed)
 {
 	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	backend_expect(plan, states);
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++)
-		told->full[i] = states[i].level;
+		printed->full[i] = states[i].level;
 }
 
-struct attempt {
-	struct session *session;
-	struct told told;
-};
-
-/* With the index of earlier launches, once: where something moved while it was searched, all of it is searched. */
-static int scan(struct attempt *attempt, struct plan *plan, struct error *err)
+/* Files of an earlier run may be moved only by a valid plan. */
+static int check_plan(void *self, struct error *err)
 {
-	struct walk_store *walks = &attempt->session->loaded.walks;
-	int status = plan_scan_again(plan, walk_store_memory(walks), err);
-	walk_store_settle(walks, status == 0);
+	struct session *session = self;
+	return cache_verify(&session->cache, &session->arena) ? 0 : error_set(err, "the cached plan is outdated");
+}
+
+/* Called by the backend while the sandbox is being built. What a killed run left is swept first:
+ * otherwise the scan would take it for the host's. */
+static int scan(void *self, struct scan_results *results, struct error *err)
+{
+	struct run *run = self;
+	struct session *session = run->session;
+	struct sweep_report left = { 0 };
+	int status;
+
+	*results = plan_not_scanned; /* those of an earlier attempt are gone */
+	status = sweep_leftovers(&run->sweep, &session->plan, check_plan, session, &left, err);
+	if (status < 0)
+		return -1;
+	run_sweep_report(&session->plan, &left);
+	status = scan_project(&session->plan, cache_index(&session->cache), results, err);
+	cache_commit_index(&session->cache, status == 0);
 	return status;
 }
 
-/* The index of what was found. */
-static void keep_index(struct session *session)
+/* Called by the backend after the scan, before anything runs. In the tier landlock the scan results
+ * decide whether the guarantees hold. */
+static int confirm(void *self, struct error *err)
 {
-	walk_store_write(&session->loaded.walks, &session->arena, session->plan.context.state_directory);
+	struct run *run = self;
+	if (!cache_verify(&run->session->cache, &run->session->arena))
+		return error_set(err, "the cached plan is outdated");
+	if (judge(&run->session->plan, &run->printed, err) < 0)
+		return -1;
+	sweep_begin(&run->sweep, &run->session->plan, &run->results);
+	return 0;
 }
 
-/* While the command starts: what makes the next launch faster. */
-static void remember(void *self)
+static void write_index(void *self)
 {
-	struct session *session = ((struct attempt *)self)->session;
-	session_learn(session, session_could_begin(session));
-	keep_index(session);
+	struct session *session = ((struct run *)self)->session;
+	cache_write_index(&session->cache, &session->arena, session->plan.context.state_directory);
 }
 
-/* While the sandbox is being made. */
-static int complete(void *self, struct plan *plan, struct error *err)
-{
-	return scan(self, plan, err);
-}
-
-/* While what was found is being hidden. Without mounts it decides whether there may be a run at all. */
-static int confirm(void *self, struct plan *plan, struct error *err)
-{
-	struct attempt *attempt = self;
-	if (!session_confirm(attempt->session))
-		return error_set(err, "the stored plan does not hold any more");
-	return judge(plan, &attempt->told, err);
-}
-
-/* What is hidden is looked for and then mounted over; where something moved in between, both are done again. */
-static int scan_and_run(struct plan *plan, struct run_request *request, struct run_result *result, struct error *err)
-{
-	for (int attempt = 1;; attempt++) {
-		if (backend_run(plan, request, result, err) == 0)
-			return 0;
-		request->begun = NULL; /* ended */
-		keep_index(((struct attempt *)request->self)->session); /* nothing has run, but the search was done */
-		if (err->number != EAGAIN || attempt == LAUNCH_ATTEMPTS)
-			return -1;
-	}
-}
-
-/* Where nothing may be widened the command must also not find itself in another directory than its caller's. */
+/* A caller that may only narrow must keep its own working directory. */
 static int refuse_moving(const struct session *session, struct error *err)
 {
 	if (!session->is_narrowing || session->plan.context.working_directory)
 		return 0;
 	error_set(err, "the policy hides the current directory");
-	return error_hint(err, "berm plan says what is visible");
+	return error_hint(err, "`berm plan` shows which directories are visible");
 }
 
-/* Whoever made the session looks at the plan before anything runs. */
+/* Names what the program cannot do here before it fails in a way that does not. */
+static void advise(const struct session *session, char *const *argv)
+{
+	const char *advice = advice_for(session->plan.arena, &session->plan, argv);
+	if (advice)
+		fprintf(stderr, "berm: %s\n", advice);
+}
+
+/* Lets the session's owner inspect the plan before anything runs. */
 static int show_plan(struct session *session, struct error *err)
 {
 	if (refuse_moving(session, err) < 0)
@@ -217,48 +316,85 @@ static int show_plan(struct session *session, struct error *err)
 	return session->opened ? session->opened(session, err) : 0;
 }
 
-/* In the session's tier. Whatever fails under a stored plan counts only if that still holds; else all is done again with a new one. */
-static int open_and_run(struct session *session, struct run_request *request, struct run_result *result, struct error *err)
+/* Makes one attempt in the session's tier. A failure with a cached plan counts only if the plan is
+ * still valid. */
+static enum run_outcome try_run(struct session *session, struct run_request *request, struct run_result *result,
+				struct error *err)
 {
-	for (;;) {
-		if (open_plan(session, request, err) < 0)
-			return -1;
-		if (show_plan(session, err) == 0 && scan_and_run(&session->plan, request, result, err) == 0)
-			return 0;
-		abandon(request);
-		if (session_confirm(session))
-			return -1;
-		session_restart(session, session->tier);
-		request->prepared = NULL;
-		*result = (struct run_result){ 0 };
+	enum run_outcome outcome = RUN_REFUSED;
+	bool has_plan = request->prepared != NULL;
+
+	if (!has_plan && open_plan(session, request, err) < 0)
+		return RUN_REFUSED;
+	advise(session, request->argv);
+	if (has_plan || show_plan(session, err) == 0)
+		outcome = backend_run(&session->plan, request, result, err);
+	if (outcome == RUN_DONE)
+		return outcome;
+	sweep_forget(&((struct run *)request->self)->sweep);
+	write_index(request->self); /* nothing has run, but the scan may have succeeded */
+	return cache_verify(&session->cache, &session->arena) ? outcome : RUN_STALE;
+}
+
+/* True if another attempt must follow; prepares it. */
+static bool try_again(struct run *run, enum run_outcome outcome, struct run_request *request, struct error *err)
+{
+	struct session *session = run->session;
+	enum tier tier = session->tier;
+
+	switch (outcome) {
+	case RUN_DONE:
+	case RUN_REFUSED:
+		return false;
+	case RUN_MOVED: /* again with the same plan */
+		if (++run->moved == MOVED_MAX)
+			return false;
 		*err = (struct error){ 0 };
+		return true;
+	case RUN_STALE: /* again with a new plan */
+		break;
+	case RUN_HOST_REFUSED: /* again in the lower tier */
+		run->host_refusal = *err;
+		note_full(&session->plan, &run->printed);
+		tier = TIER_LANDLOCK;
+		break;
 	}
-}
-
-/* The full tier first, without asking beforehand whether it can be had: where the host refuses it nothing has run yet. */
-static int run_in_some_tier(struct session *session, struct run_request *request, struct run_result *result, struct error *err)
-{
-	struct attempt *attempt = request->self;
-	struct error why;
-
-	if (open_and_run(session, request, result, err) == 0)
-		return 0;
-	if (!result->is_refused_by_host)
-		return -1;
-	why = *err;
-	note_full(&session->plan, &attempt->told);
-	session_learn(session, false); /* it would be begun in vain */
-	session_restart(session, TIER_LANDLOCK);
+	session_restart(session, tier);
 	request->prepared = NULL;
-	*result = (struct run_result){ 0 };
-	if (open_and_run(session, request, result, err) == 0)
-		return 0;
-	backend_explain(&why);
-	return error_hint(err, "in the tier without namespaces, because: %s\n%s", why.message, why.hint);
+	run->moved = 0;
+	*err = (struct error){ 0 };
+	return true;
 }
 
-/* bash ends a script at Ctrl-C only if the program it waited for died of SIGINT: an exit status of 130 says that the program dealt
- * with it, and a loop over `berm run` would go on. To everybody else both are 130. */
+/* Tries the full tier first, without a probe: if the host refuses it, nothing has run. */
+static int run_session(struct run *run, struct run_request *request, struct run_result *result, struct error *err)
+{
+	enum run_outcome outcome;
+	do {
+		*result = (struct run_result){ 0 };
+		outcome = try_run(run->session, request, result, err);
+	} while (try_again(run, outcome, request, err));
+	if (outcome == RUN_DONE)
+		return 0;
+	if (!error_is_set(&run->host_refusal))
+		return -1;
+	backend_explain(&run->host_refusal);
+	return error_hint(err, "in the tier without namespaces, because: %s\n%s", run->host_refusal.message,
+			  run->host_refusal.hint);
+}
+
+/* Every process of the run is dead. */
+static void sweep(struct run *run, const struct run_result *result)
+{
+	struct session *session = run->session;
+	struct sweep_report report = { 0 };
+	sweep_end(&run->sweep, &session->plan, cache_index_again(&session->cache), result->was_guarded, &report);
+	run_sweep_report(&session->plan, &report);
+}
+
+/* bash ends a script at Ctrl-C only if the program it waited for was killed by SIGINT. After an
+ * exit status of 130 a loop over `berm run` would go on. Other shells do not distinguish the
+ * two. */
 static int end_as_interrupted(void)
 {
 	sigset_t interrupt;
@@ -270,24 +406,70 @@ static int end_as_interrupted(void)
 	return EXIT_SIGNAL_BASE + SIGINT;
 }
 
-/* git says only that the file is busy. */
-static void say_git_refused(void)
+/* Returns the path as the user would write it in files.write. */
+static const char *shown_in(const struct plan *plan, const char *path)
 {
-	struct error err = { 0 };
-	error_set(&err,
-		  "git could not change .git/config: it is locked, as hooks are, because git on the host obeys it; run that "
-		  "git command outside berm");
-	report_error(&err);
+	const char *project = plan->context.project;
+	if (path_is_within(path, project) && strcmp(path, project) != 0)
+		path += strlen(project) + 1;
+	return text_visible(plan->arena, path);
 }
 
-/* Programs say "Temporary failure in name resolution" then, as if it were about to pass. */
-static void say_network_sought(void)
+/* Prints one line about the names that the guard has refused. */
+static void report_refused_names(const struct plan *plan, const struct run_refused_names *names)
+{
+	struct text out = { 0 };
+	const char *liftable = NULL;
+	for (size_t i = 0; i < names->count; i++) {
+		const char *obeyed_by = names->items[i].obeyed_by;
+		text_add(&out, "%s%s", i > 0 ? ", " : "", shown_in(plan, names->items[i].path));
+		text_add(&out, obeyed_by[0] ? " (obeyed by %s)" : " (protected by your policy%s)", obeyed_by);
+		if (!liftable && names->items[i].is_liftable)
+			liftable = shown_in(plan, names->items[i].path);
+	}
+	if (names->count > 0)
+		fprintf(stderr, "berm: not created: %s%s%s%s\n", out.data,
+			names->count == RUN_REFUSED_MAX ? " and perhaps others" : "",
+			liftable ? "; to allow one: --allow-write=" : "", liftable ? liftable : "");
+	text_free(&out);
+}
+
+/* git itself reports only that a file is busy or read-only, and may exit with 0: `git branch -D`
+ * deletes the branch and then fails to remove its entry from the configuration. */
+static void report_git_refused(unsigned refused, int exit_code)
 {
 	struct error err = { 0 };
-	error_set(&err, "the command seems to have looked for the network, and its policy has none");
-	error_hint(&err, "for one destination: berm run --allow-net=HOST:443 -- COMMAND\n"
-			 "or network: {allow: [\"HOST:443\"]} in ~/.config/berm/berm.yml");
-	report_error(&err);
+	if ((refused & GIT_REFUSED_CONFIG) && exit_code == 0) {
+		error_set(&err, "the command succeeded; only git's entry in .git/config was not written, because that file is "
+				"locked; there is nothing to repeat (upstream branches and remotes are set outside berm)");
+		report_error(&err);
+	} else if (refused & GIT_REFUSED_CONFIG) {
+		error_set(&err,
+			  "git could not change .git/config: it is locked, as hooks are, because git on the host obeys it; "
+			  "do not retry, ask the user to run that git command outside berm");
+		report_error(&err);
+	}
+	if (refused & GIT_REFUSED_FILES) {
+		error_set(&err, "the checkout is incomplete: git could not replace files that are hidden or protected here; "
+				"`git status` outside berm lists them, and `git checkout -- FILE` there completes it");
+		report_error(&err);
+	}
+}
+
+/* The proxy's own reports explain more than the guess that follows without them. */
+static void report_network(const struct plan *plan, char *const *command, const struct run_result *result)
+{
+	struct text failure = { 0 };
+	struct error err = { 0 };
+	if (result->refused && result->exit_code != 0)
+		refusals_failure(result->refused, &failure);
+	if (failure.length > 0)
+		fprintf(stderr, "berm: %s\n", failure.data);
+	else if (result->has_tried_network && !(result->refused && refusals_total(result->refused) > 0)) {
+		network_advice(plan, command, &err);
+		report_error(&err);
+	}
+	text_free(&failure);
 }
 
 static int dry_run(struct session *session)
@@ -302,19 +484,52 @@ static int dry_run(struct session *session)
 	return print_plan(session, states);
 }
 
+static void report_program(const struct plan *plan, char *const *command)
+{
+	const char *hint = program_hint(command, plan_setting(plan, SETTING_NESTING));
+	if (hint)
+		report_line(hint);
+}
+
+/* Reports what the run left to say, after the command's own output. */
+static void report_result(const struct session *session, char *const *command, const struct run_result *result,
+			  const struct printed *printed)
+{
+	if (result->repaired)
+		report_repaired(session, result->repaired);
+	if (result->refused)
+		report_refused(result->refused, session->options.is_verbose);
+	if (error_is_set(&result->note))
+		report_error(&result->note);
+	if (result->details && session->options.is_verbose)
+		fputs(result->details, stderr);
+	report_git_refused(result->git_refused, result->exit_code);
+	report_refused_names(&session->plan, &result->refused_names);
+	report_network(&session->plan, command, result);
+	if (error_is_set(&result->ended))
+		report_error(&result->ended);
+	else if (result->exit_code != 0)
+		report_program(&session->plan, command);
+	if (result->exit_code != 0 && session->plan.untrusted && !printed->has_untrusted)
+		report_untrusted(session);
+	if (result->exit_code != 0 && session->plan.unmet && !printed->has_unmet)
+		report_unmet(session);
+}
+
 int run_command(struct session *session, char *const *command)
 {
 	struct error err = { 0 };
 	struct run_result result = { 0 };
-	struct attempt attempt = { .session = session };
+	struct run run = { .session = session, .sweep = { .markers = { .own = { .fd = -1 } }, .loose = -1 } };
 	struct run_request request = {
 		.argv = command,
 		.pass_fds = session->options.pass_fds,
 		.pass_fd_count = session->options.pass_fd_count,
-		.complete = complete,
+		.scan = scan,
+		.results = &run.results,
 		.confirm = confirm,
-		.meanwhile = remember,
-		.self = &attempt,
+		.meanwhile = write_index,
+		.self = &run,
 	};
 
 	if (descriptors_close_others(request.pass_fds, request.pass_fd_count, &err) < 0 ||
@@ -322,27 +537,19 @@ int run_command(struct session *session, char *const *command)
 		return report_error(&err);
 	if (session->options.is_dry_run)
 		return dry_run(session);
-	if (run_in_some_tier(session, &request, &result, &err) < 0)
+	if (run_session(&run, &request, &result, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	if (result.refused)
-		say_refused(result.refused, session->options.is_verbose);
-	if (error_is_set(&result.note))
-		report_error(&result.note);
-	if (result.details && session->options.is_verbose)
-		fputs(result.details, stderr);
-	if (result.is_git_refused)
-		say_git_refused();
-	if (result.is_network_sought)
-		say_network_sought();
-	if (error_is_set(&result.ended))
-		report_error(&result.ended);
+	sweep(&run, &result);
+	if (session->ended)
+		session->ended(session);
+	report_result(session, command, &result, &run.printed);
 	return result.exit_code == EXIT_SIGNAL_BASE + SIGINT && result.signal == SIGINT ? end_as_interrupted()
 											: result.exit_code;
 }
 
 int cmd_run(int argc, char **argv)
 {
-	static struct session session; /* ends with the process, which is about to */
+	static struct session session; /* not freed: the process exits after this */
 	struct error err = { 0 };
 	int rest;
 
@@ -356,7 +563,7 @@ int cmd_run(int argc, char **argv)
 		return report_error(&err);
 	}
 	if (!session.options.is_dry_run)
-		session.words = session_words(&session.arena, argv, rest, NULL);
+		session.cache.words = session_words(&session.arena, argv, rest, NULL);
 	return run_command(&session, argv + rest);
 }
 
@@ -375,6 +582,7 @@ int cmd_shell_string(int argc, char **argv)
 	command[0] = arena_copy(&session.arena, "/bin/sh");
 	command[1] = arena_copy(&session.arena, "-c");
 	memcpy(command + 2, argv + 1, (size_t)(argc - 1) * sizeof *command);
-	session.words = arena_alloc(&session.arena, sizeof *session.words); /* no options */
+	/* No options. */
+	session.cache.words = arena_alloc(&session.arena, sizeof *session.cache.words);
 	return run_command(&session, command);
 }

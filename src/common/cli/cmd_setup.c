@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm setup`: puts berm into the settings of an agent, editor or tool, and takes it out again. Shows a difference unless it is told
- * to write; writes nothing that it could not take back. */
+/* `berm setup`: adds berm to the settings of an agent, editor or tool, and removes it again. Shows
+ * a diff unless --write is given. Never writes a change that it cannot undo. */
 #include "common/cli/commands.h"
 
 #include <stdlib.h>
@@ -10,45 +10,28 @@
 #include "common/base/cleanup.h"
 #include "common/base/json_write.h"
 #include "common/format/diff.h"
-#include "common/cli/session.h"
-#include "common/setup/edits.h"
-#include "common/setup/settings_file.h"
-
-enum { NOT_IN_FORCE = 1 };
-
-struct setup {
-	struct session session;
-	struct install_paths paths;
-	const struct setup_host *host;
-	struct setup_request request;
-	struct setup_file file;
-	enum setup_state state;
-	bool has_file; /* there is something that can be edited */
-};
+#include "common/cli/setup_command.h"
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm setup [options] [HOST]\n\n"
-		       "Lets an agent, editor or tool run its commands in the sandbox. Without options\n"
-		       "it shows what would change in the host's settings; --write makes the change\n"
-		       "and keeps what was there, --undo takes it back. Without HOST: every host, and\n"
-		       "whether it is set up.\n\n");
-	options_help(COMMAND_SETUP, &out);
-	text_add(&out, "\nExit status: 0 done, or in force; 1 not in force (--check); 125 an error.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_help("berm setup [options] [HOST]\n\n"
+			   "Configures an agent, editor or tool to run its commands in the sandbox. Without\n"
+			   "options it shows the change to the host's settings; --write makes the change and\n"
+			   "records the original, --undo restores it. Without HOST it lists all hosts and\n"
+			   "whether they are set up. --check also reads the settings that override them.\n"
+			   "It answers `configured, not proven`, `not in force`, or with --prove `in force`.\n",
+			   COMMAND_SETUP, "Exit status: 0 done or configured; 1 not in force (--check); 125 an error.\n");
 }
 
-/* What is written into settings, shell commands and regular expressions has to mean itself there. */
+/* The path goes into settings, shell commands and regular expressions and must not
+ * need quoting there. */
 static int check_path(const char *path, struct error *err)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
 	if (path[strspn(path, plain)] == '\0')
 		return 0;
-	error_set(err, "%s: settings cannot carry this path as it is", path);
-	return error_hint(err, "install berm where the path has only letters, digits and . _ - + /");
+	error_set(err, "%s: this path cannot be written into settings", path);
+	return error_hint(err, "install berm in a directory whose path has only letters, digits and . _ - + /");
 }
 
 static int check_program(const char *path, struct error *err)
@@ -57,11 +40,11 @@ static int check_program(const char *path, struct error *err)
 		return -1;
 	if (access(path, X_OK) == 0)
 		return 0;
-	error_set(err, "%s is not there", path);
-	return error_hint(err, "this berm is not completely installed: settings that name it would stop the host's commands");
+	error_set(err, "%s does not exist", path);
+	return error_hint(err, "this installation of berm is incomplete: the host could not run commands with it");
 }
 
-static int check_installation(const struct setup *setup, struct error *err)
+int setup_check_installation(const struct setup *setup, struct error *err)
 {
 	struct arena *arena = setup->request.arena;
 	if (check_program(setup->paths.program, err) < 0 || check_program(setup->paths.shell, err) < 0)
@@ -83,14 +66,58 @@ static int open_machine(struct setup *setup, struct error *err)
 	return 0;
 }
 
+/* Judges the file. Without --how, the way that the file has is taken. */
+static int judge_file(struct setup *setup, struct error *err)
+{
+	const struct setup_host *other = setup->host->other;
+	enum setup_state state;
+
+	if (setup_judge(&setup->request, setup->file.text, &setup->state, err) < 0)
+		return -1;
+	if (setup->state != SETUP_ABSENT || setup->session.options.how || !other)
+		return 0;
+	setup->request.host = other;
+	if (setup_judge(&setup->request, setup->file.text, &state, err) < 0)
+		return -1;
+	if (state == SETUP_ABSENT) {
+		setup->request.host = setup->host;
+		return 0;
+	}
+	setup->host = other;
+	setup->state = state;
+	return 0;
+}
+
+/* Finds settings that take berm's back. With --file only that file is asked about. */
+static void find_overrides(struct setup *setup)
+{
+	const struct session *session = &setup->session;
+	const struct setup_overrides_request request = {
+		.arena = setup->request.arena,
+		.context = &session->context,
+		.host = setup->host,
+		.paths = &setup->paths,
+		.file = setup->file.real,
+		.named = setup->file.path,
+		.text = setup->file.text,
+		.project = context_find_project(setup->request.arena, &session->context),
+	};
+	if (setup->state == SETUP_IN_FORCE && !session->options.file)
+		setup_find_overrides(&request, &setup->overrides);
+}
+
 static int open_host(struct setup *setup, const struct setup_host *host, struct error *err)
 {
 	struct session *session = &setup->session;
 	const char *file = session->options.file, *path;
 
 	setup->host = host;
-	path = file ? path_absolute(&session->arena, session->context.working_directory, file)
-		    : setup_host_file(&session->arena, host, &session->context);
+	setup->overrides = (struct setup_overrides){ 0 };
+	if (session->options.wants_managed)
+		path = host->managed;
+	else
+		path = file ? path_absolute(&session->arena, session->context.working_directory, file)
+			    : setup_host_file(&session->arena, host, &session->context);
 	setup->request = (struct setup_request){ &session->arena, host, &setup->paths, session->context.os, path };
 	setup->state = SETUP_ABSENT;
 	setup->file = (struct setup_file){ .text = { "", 0 } };
@@ -99,36 +126,43 @@ static int open_host(struct setup *setup, const struct setup_host *host, struct 
 		return 0;
 	if (setup_file_read(&session->arena, &session->context, path, &setup->file, err) < 0)
 		return -1;
-	/* Without the file there is no server, and nothing to write. */
+	/* Without the file there are no servers and nothing to write. */
 	if (host->format == SETUP_SERVERS && !setup->file.exists) {
 		setup->has_file = false;
-		return file ? error_set(err, "%s: there is no such file", path) : 0;
+		return file ? error_set(err, "%s: no such file", path) : 0;
 	}
-	return setup_judge(&setup->request, setup->file.text, &setup->state, err);
+	if (judge_file(setup, err) < 0)
+		return -1;
+	find_overrides(setup);
+	return 0;
 }
 
-/* A variable that names one of the shims, or carries a setting that does. */
+/* Reads the host's environment variable: in force if it names a shim. */
 static enum setup_state judge_variable(const struct setup *setup)
 {
 	const char *value = setup->host->variable ? getenv(setup->host->variable) : NULL;
 	return value && strstr(value, path_join(setup->request.arena, setup->paths.shims, "")) ? SETUP_IN_FORCE : SETUP_ABSENT;
 }
 
-static enum setup_state judge(const struct setup *setup)
+enum setup_state setup_judge_host(const struct setup *setup)
 {
 	return setup->state == SETUP_ABSENT ? judge_variable(setup) : setup->state;
 }
 
-static const char *state_name(const struct setup *setup)
+const char *setup_state_name(const struct setup *setup)
 {
 	static const char *const names[] = {
 		[SETUP_ABSENT] = "not set up",
 		[SETUP_PARTLY] = "partly set up",
-		[SETUP_IN_FORCE] = "in force",
+		[SETUP_IN_FORCE] = "configured, not proven",
 	};
-	if (!setup->has_file && judge(setup) == SETUP_ABSENT)
+	if (setup->overrides.count > 0 && setup_judge_host(setup) == SETUP_IN_FORCE)
+		return "not in force";
+	if (setup->is_proven)
+		return "in force";
+	if (!setup->has_file && setup_judge_host(setup) == SETUP_ABSENT)
 		return "cannot be seen from here";
-	return names[judge(setup)];
+	return names[setup_judge_host(setup)];
 }
 
 static void json_host(struct json *json, const char *name, const struct setup *setup)
@@ -141,8 +175,15 @@ static void json_host(struct json *json, const char *name, const struct setup *s
 	json_string(json, "host", host->name);
 	json_string(json, "title", host->title);
 	json_string(json, "label", setup_label_name(host->label));
-	json_string(json, "state", state_name(setup));
-	json_boolean(json, "in_force", judge(setup) == SETUP_IN_FORCE);
+	json_string(json, "state", setup_state_name(setup));
+	json_boolean(json, "configured", setup_judge_host(setup) == SETUP_IN_FORCE);
+	json_boolean(json, "in_force", setup->is_proven);
+	json_list(json, "overridden_by");
+	for (size_t i = 0; i < setup->overrides.count; i++)
+		json_string(json, NULL,
+			    arena_printf(setup->request.arena, "%s: %s", setup->overrides.items[i].place,
+					 setup->overrides.items[i].why));
+	json_list_end(json);
 	json_string(json, "file", setup->has_file ? setup->file.path : NULL);
 	json_string(json, "leads_to", setup->file.is_link ? setup->file.real : NULL);
 	if (setup_settings(&setup->request, &settings, &ignored) == 0)
@@ -155,14 +196,12 @@ static void json_host(struct json *json, const char *name, const struct setup *s
 	json_object_end(json);
 }
 
-static int print_json_host(const struct setup *setup)
+int setup_print_json(const struct setup *setup)
 {
 	struct text out = { 0 };
 	struct json json = { .out = &out };
 	json_host(&json, NULL, setup);
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_text(&out);
 }
 
 static void add_row(struct setup *setup, struct text *out, struct json *json)
@@ -173,7 +212,7 @@ static void add_row(struct setup *setup, struct text *out, struct json *json)
 	if (json)
 		json_host(json, NULL, setup);
 	else
-		text_add(out, "  %-12s %-25s %s\n", setup->host->name, is_readable ? state_name(setup) : "cannot be read",
+		text_add(out, "  %-12s %-25s %s\n", setup->host->name, is_readable ? setup_state_name(setup) : "unreadable",
 			 setup_label_name(setup->host->label));
 	if (!is_readable && !json)
 		text_add(out, "               %s\n", text_visible(&setup->session.arena, err.message));
@@ -197,10 +236,8 @@ static int list(struct setup *setup)
 		json_list_end(&json);
 		json_object_end(&json);
 	} else
-		text_add(&out, "\n`berm setup HOST` shows what it would change.\n");
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+		text_add(&out, "\n`berm setup HOST` shows the change that it would make.\n");
+	return report_text(&out);
 }
 
 static void print_notes(const struct setup *setup)
@@ -211,17 +248,38 @@ static void print_notes(const struct setup *setup)
 		text_add_wrapped(&out, strlen("note: "),
 				 setup_expand(setup->request.arena, setup->host->notes[i], &setup->paths, setup->request.os));
 	}
-	if (out.length > 0)
-		fputs(out.data, stdout);
-	text_free(&out);
+	report_text(&out);
 }
 
 static void print_link(const struct setup *setup)
 {
 	struct arena *arena = setup->request.arena;
 	if (setup->file.is_link)
-		printf("%s leads to %s; that file is changed, the link stays\n", text_visible(arena, setup->file.path),
+		printf("%s is a link to %s: the target is changed\n", text_visible(arena, setup->file.path),
 		       text_visible(arena, setup->file.real));
+}
+
+/* Returns the options with which a later call finds the same file, or "". */
+static const char *file_option(const struct setup *setup)
+{
+	const struct options *options = &setup->session.options;
+	struct text out = { 0 };
+	const char *result = "";
+
+	if (options->wants_managed)
+		return " --managed";
+	if (options->file) {
+		text_add(&out, " --file=");
+		text_add_shell_word(&out, setup->file.path);
+		result = text_visible(setup->request.arena, arena_copy_n(setup->request.arena, out.data, out.length));
+		text_free(&out);
+	}
+	return result;
+}
+
+static const char *undo_command(const struct setup *setup)
+{
+	return arena_printf(setup->request.arena, "berm setup %s%s --undo", setup->host->name, file_option(setup));
 }
 
 static int print_settings(const struct setup *setup, struct error *err)
@@ -239,11 +297,9 @@ static void print_difference(const struct setup *setup, struct jsonc_text after,
 	struct arena *arena = setup->request.arena;
 	const char *name = text_visible(arena, setup->file.real);
 	struct text out = { 0 };
-	line_diff(arena, setup->file.exists ? name : "/dev/null", is_removed ? "/dev/null" : name, setup->file.text, after,
-		  &out);
-	if (out.data)
-		fputs(out.data, stdout);
-	text_free(&out);
+	diff_lines(arena, setup->file.exists ? name : "/dev/null", is_removed ? "/dev/null" : name, setup->file.text, after,
+		   &out);
+	report_text(&out);
 }
 
 static int show(struct setup *setup, struct error *err)
@@ -251,7 +307,7 @@ static int show(struct setup *setup, struct error *err)
 	struct text made = { 0 };
 	int status = 0;
 
-	printf("%s: %s (%s)\n", setup->host->title, state_name(setup), setup_label_name(setup->host->label));
+	printf("%s: %s (%s)\n", setup->host->title, setup_state_name(setup), setup_label_name(setup->host->label));
 	if (!setup->has_file) {
 		printf("\n");
 		status = print_settings(setup, err);
@@ -260,29 +316,34 @@ static int show(struct setup *setup, struct error *err)
 		status = setup_apply(&setup->request, setup->file.text, &made, err);
 		if (status == 0) {
 			print_difference(setup, (struct jsonc_text){ made.data, made.length }, false);
-			printf("\nTo make this change: berm setup %s --write\n", setup->host->name);
+			printf("\nTo make this change: berm setup %s%s --write\n", setup->host->name, file_option(setup));
 		}
 		text_free(&made);
 	} else
-		printf("%s has it; to take it back: berm setup %s --undo\n",
-		       text_visible(setup->request.arena, setup->file.real), setup->host->name);
+		printf("%s has the settings; to undo: %s\n", text_visible(setup->request.arena, setup->file.real),
+		       undo_command(setup));
 	if (status == 0)
 		print_notes(setup);
 	return status;
 }
 
-/* The host's settings are the user's to change, in a terminal of the user's own. */
-static int refuse_inside(struct error *err)
+static int refuse_unprivileged(const struct setup *setup, const char *action, struct error *err)
 {
-	const char *mark = getenv("BERM");
-	if (!mark || strcmp(mark, "1") != 0)
+	if (!setup->session.options.wants_managed || geteuid() == 0)
 		return 0;
-	error_set(err, "this is a sandbox (BERM=1), and a host is not set up from inside");
-	return error_hint(err, "run it in your own terminal");
+	error_set(err, "%s: only root can change the administrator's settings", setup->file.path);
+	return error_hint(err, "sudo berm setup %s --managed %s", setup->host->name, action);
 }
 
-/* What the change is made from. An earlier berm may have written the settings with other paths (it was installed elsewhere since): those go
- * first. `record` becomes what will be kept: the original of the earlier --write, if the file is still what that one wrote. */
+/* Commands in the sandbox must not change the settings of the host that starts them. */
+static int refuse_inside(struct error *err)
+{
+	return arguments_refuse_inside("a host cannot be set up from inside", err);
+}
+
+/* Prepares a --write. Settings of a berm that was installed elsewhere are removed first: *base is
+ * the text without them. `record` gets the text to restore: the original of an earlier --write if
+ * the file is unchanged since. */
 static int prepare(const struct setup *setup, int records, struct setup_record *record, struct jsonc_text *base,
 		   struct error *err)
 {
@@ -299,7 +360,7 @@ static int prepare(const struct setup *setup, int records, struct setup_record *
 	*base = file->text;
 	earlier.paths = &record->paths;
 	if (found && strcmp(record->paths.program, setup->paths.program) != 0 &&
-	    setup_take_back(&earlier, file->text, record->original, &made, &ignored) == 0)
+	    setup_undo(&earlier, file->text, record->original, &made, &ignored) == 0)
 		*base = (struct jsonc_text){ arena_copy_n(arena, made.data, made.length), made.length };
 	text_free(&made);
 	setup_hash(file->text, current);
@@ -320,19 +381,20 @@ static int replace(const struct setup *setup, int records, struct setup_record *
 		return -1;
 	print_link(setup);
 	print_difference(setup, after, false);
-	printf("\nwrote %s; to take it back: berm setup %s --undo\n", text_visible(arena, setup->file.real), setup->host->name);
+	printf("\nwrote %s; to undo: %s\n", text_visible(arena, setup->file.real), undo_command(setup));
 	print_notes(setup);
 	return 0;
 }
 
 static int refuse_without_file(const struct setup *setup, struct error *err)
 {
-	error_set(err, "%s: there is no file to edit; --file=PATH names one", setup->host->title);
-	return error_hint(err, "`berm setup %s` says what to do by hand", setup->host->name);
+	error_set(err, "%s: no settings file to edit; name one with --file=PATH", setup->host->title);
+	return error_hint(err, "`berm setup %s` shows the settings to enter by hand", setup->host->name);
 }
 
 static int write_host(struct setup *setup, struct error *err)
 {
+	const struct setup_host *asked = setup->session.options.how ? setup->host : setup_host_find(setup->host->name);
 	struct arena *arena = setup->request.arena;
 	struct setup_record record = { 0 };
 	struct jsonc_text base = { "", 0 };
@@ -342,15 +404,18 @@ static int write_host(struct setup *setup, struct error *err)
 
 	if (!setup->has_file)
 		return refuse_without_file(setup, err);
-	if (refuse_inside(err) < 0 || check_installation(setup, err) < 0)
+	if (refuse_inside(err) < 0 || refuse_unprivileged(setup, "--write", err) < 0 ||
+	    setup_check_installation(setup, err) < 0)
 		return -1;
 	records = setup_records_open(arena, &setup->session.context, err);
-	/* Again, under the lock: another berm may have been there. */
-	if (records < 0 || open_host(setup, setup->host, err) < 0)
+	/* Reads the file again under the lock: another berm may have changed it. */
+	if (records < 0 || open_host(setup, asked, err) < 0)
+		return -1;
+	if (setup_refuse_other(setup, asked, err) < 0 || setup_refuse_prefix(setup, err) < 0)
 		return -1;
 	if (setup->state == SETUP_IN_FORCE) {
-		printf("%s has it already; nothing changed\n", text_visible(arena, setup->file.real));
-		return 0;
+		printf("%s has the settings already; nothing changed\n", text_visible(arena, setup->file.real));
+		return setup_trust_offer(setup, records, err);
 	}
 	if (prepare(setup, records, &record, &base, err) < 0)
 		return -1;
@@ -358,10 +423,10 @@ static int write_host(struct setup *setup, struct error *err)
 	if (status == 0)
 		status = replace(setup, records, &record, (struct jsonc_text){ made.data, made.length }, err);
 	text_free(&made);
-	return status;
+	return status < 0 ? -1 : setup_trust_offer(setup, records, err);
 }
 
-/* The file is what berm wrote: the bytes from before come back. */
+/* Restores the original bytes. The file is still what berm wrote. */
 static int restore(const struct setup *setup, const struct setup_record *record, struct error *err)
 {
 	if (record->existed)
@@ -369,14 +434,14 @@ static int restore(const struct setup *setup, const struct setup_record *record,
 	return setup_file_remove(setup->request.arena, &setup->file, record->made, err);
 }
 
-static int take_out(const struct setup *setup, const struct setup_record *record, struct error *err)
+static int undo_edits(const struct setup *setup, const struct setup_record *record, struct error *err)
 {
 	struct setup_request request = setup->request;
 	struct text made = { 0 };
 	int status;
 
 	request.paths = &record->paths;
-	status = setup_take_back(&request, setup->file.text, record->original, &made, err);
+	status = setup_undo(&request, setup->file.text, record->original, &made, err);
 	if (status == 0 &&
 	    (made.length != setup->file.text.length || memcmp(made.data, setup->file.text.data, made.length) != 0)) {
 		struct jsonc_text after = { made.data, made.length };
@@ -398,13 +463,13 @@ static int undo_found(struct setup *setup, int records, const struct setup_recor
 		print_difference(setup, record->original, !record->existed);
 		if (restore(setup, record, err) < 0)
 			return -1;
-		printf("%s is what it was before\n", shown);
+		printf("%s: restored\n", shown);
 	} else if (setup->file.exists) {
-		if (take_out(setup, record, err) < 0)
+		if (undo_edits(setup, record, err) < 0)
 			return -1;
-		printf("%s was changed since; berm's settings are out, the rest is as it was\n", shown);
+		printf("%s changed since then: removed only berm's settings\n", shown);
 	} else
-		printf("%s is not there any more\n", shown);
+		printf("%s does not exist any more\n", shown);
 	return setup_record_remove(arena, records, setup->host->name, setup->file.real, err);
 }
 
@@ -417,7 +482,7 @@ static int undo(struct setup *setup, struct error *err)
 
 	if (!setup->has_file)
 		return refuse_without_file(setup, err);
-	if (refuse_inside(err) < 0)
+	if (refuse_inside(err) < 0 || refuse_unprivileged(setup, "--undo", err) < 0)
 		return -1;
 	records = setup_records_open(arena, &setup->session.context, err);
 	if (records < 0 || open_host(setup, setup->host, err) < 0)
@@ -425,30 +490,16 @@ static int undo(struct setup *setup, struct error *err)
 	found = setup_record_read(arena, records, setup->host->name, setup->file.real, &record, err);
 	if (found < 0)
 		return -1;
-	if (found)
+	if (found) {
+		setup_trust_withdraw(setup, records);
 		return undo_found(setup, records, &record, err);
+	}
 	if (setup->state == SETUP_ABSENT) {
-		printf("%s does not have it; nothing changed\n", text_visible(arena, setup->file.real));
+		printf("%s does not have the settings; nothing changed\n", text_visible(arena, setup->file.real));
 		return 0;
 	}
-	error_set(err, "%s has berm's settings, but what was there before is not recorded", setup->file.real);
-	return error_hint(err, "take them out by hand: `berm setup %s --print` shows them", setup->host->name);
-}
-
-static int check(struct setup *setup)
-{
-	struct error err = { 0 };
-	bool is_in_force = judge(setup) == SETUP_IN_FORCE;
-
-	if (is_in_force && check_installation(setup, &err) < 0) {
-		report_error(&err);
-		return NOT_IN_FORCE;
-	}
-	if (setup->session.options.wants_json)
-		print_json_host(setup);
-	else
-		printf("%s: %s\n", setup->host->title, state_name(setup));
-	return is_in_force ? 0 : NOT_IN_FORCE;
+	error_set(err, "%s has berm's settings, but no record of the original", setup->file.real);
+	return error_hint(err, "remove them by hand: `berm setup %s --print` shows them", setup->host->name);
 }
 
 static int unknown_host(const char *word, struct error *err)
@@ -470,29 +521,69 @@ static int act(struct setup *setup, struct error *err)
 	if (options->wants_undo)
 		return undo(setup, err);
 	if (options->wants_check)
-		return check(setup);
+		return setup_check(setup);
 	if (check_path(setup->paths.program, err) < 0 || check_path(setup->paths.shims, err) < 0)
 		return -1;
 	if (options->wants_print)
 		return print_settings(setup, err);
-	return options->wants_json ? print_json_host(setup) : show(setup, err);
+	return options->wants_json ? setup_print_json(setup) : show(setup, err);
+}
+
+static int check_combination(const struct options *options, const struct setup_host *host, struct error *err)
+{
+	if (options->wants_prove && !options->wants_check)
+		return error_set(err, "--prove needs --check");
+	if (options->wants_managed && !host->managed)
+		return error_set(err, "%s has no settings that a project cannot override", host->title);
+	if (options->wants_managed && options->file)
+		return error_set(err, "--managed and --file exclude each other");
+	return 0;
+}
+
+/* Replaces the host by the same one in this way. */
+static int choose_way(const char *how, const struct setup_host **host, struct error *err)
+{
+	const struct setup_host *other = (*host)->other;
+
+	if ((*host)->how && strcmp((*host)->how, how) == 0)
+		return 0;
+	if (!other || strcmp(other->how, how) != 0)
+		return error_set(err, "--how=%s: %s has no such way", how, (*host)->title);
+	*host = other;
+	return 0;
+}
+
+static bool needs_host(const struct options *options)
+{
+	return options->file || options->how || options->wants_managed || options->wants_prove;
+}
+
+/* Checks the combination of options and host. *host is NULL if none is named. */
+static int choose_host(const struct options *options, const char *word, const struct setup_host **host, struct error *err)
+{
+	int actions = options->wants_write + options->wants_undo + options->wants_check + options->wants_print;
+
+	*host = word ? setup_host_find(word) : NULL;
+	if (actions > 1)
+		return error_set(err, "--write, --undo, --check and --print exclude each other");
+	if (word && !*host)
+		return unknown_host(word, err);
+	if (*host && check_combination(options, *host, err) < 0)
+		return -1;
+	if (options->how && *host && choose_way(options->how, host, err) < 0)
+		return -1;
+	if (!word && (actions > 0 || needs_host(options)))
+		return error_set(err, "this option needs a HOST; `berm setup` lists them");
+	return 0;
 }
 
 static int setup_word(struct setup *setup, const char *word)
 {
-	const struct options *options = &setup->session.options;
-	const struct setup_host *host = word ? setup_host_find(word) : NULL;
+	const struct setup_host *host;
 	struct error err = { 0 };
 	int status;
 
-	if (options->wants_write + options->wants_undo + options->wants_check + options->wants_print > 1)
-		error_set(&err, "--write, --undo, --check and --print exclude each other");
-	else if (word && !host)
-		unknown_host(word, &err);
-	else if (!word &&
-		 (options->wants_write || options->wants_undo || options->wants_check || options->wants_print || options->file))
-		error_set(&err, "which host? `berm setup` lists them");
-	if (error_is_set(&err) || open_machine(setup, &err) < 0)
+	if (choose_host(&setup->session.options, word, &host, &err) < 0 || open_machine(setup, &err) < 0)
 		return report_error(&err);
 	if (!host)
 		return list(setup);
@@ -507,7 +598,7 @@ int cmd_setup(int argc, char **argv)
 	const char *word;
 	int status;
 
-	if (words_parse(&setup.session.arena, COMMAND_SETUP, argc, argv, &setup.session.options, &word, &err) < 0)
+	if (arguments_parse(&setup.session.arena, COMMAND_SETUP, argc, argv, &setup.session.options, &word, &err) < 0)
 		status = report_error(&err);
 	else if (setup.session.options.wants_help)
 		status = print_help();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* berm as a shell: the shims (bash, zsh, sh, dash, fish), berm-sh, and `berm shell` for people. The first two take every argument as
- * the real shell's, none as berm's, and their caller can only narrow what the user's policy allows. */
+/* berm as a shell: the shims (bash, zsh, sh, dash, fish), berm-sh and `berm shell`. Shims and
+ * berm-sh pass every argument to the real shell and take no options. Their caller can only narrow
+ * what the user's policy allows. */
 #include "common/cli/commands.h"
 
 #include <errno.h>
@@ -13,22 +14,24 @@
 #include "common/backend.h"
 #include "common/base/cleanup.h"
 #include "common/shell/claude_prefix.h"
+#include "common/context/inside.h"
 #include "common/context/programs.h"
 #include "common/cli/session.h"
 #include "common/shell/startup.h"
 #include "common/base/text.h"
 
-/* Above what scripts use for themselves (`exec 3<file`, `exec 9>lock`). */
+/* Above the descriptors that scripts use (`exec 3<file`, `exec 9>lock`). */
 enum { REPORT_DESCRIPTOR = 90 };
 
 static void narrow(struct session *session)
 {
 	session->is_narrowing = true;
 	session->piece = "npm-script";
-	session->words = session_narrow_words(&session->arena, session->piece);
+	session->cache.words = session_narrow_words(&session->arena, session->piece);
 }
 
-/* Behind the wall already (a Makefile inside that names the shim): the shell itself, without another wall. */
+/* Executes the shell without a second sandbox: this process already runs in one, for example in a
+ * Makefile that names the shim. */
 static int execute_here(char *const *command)
 {
 	struct error err = { 0 };
@@ -44,32 +47,8 @@ static int not_found(const struct error *err)
 	return EXIT_NOT_FOUND;
 }
 
-int cmd_shim(int argc, char **argv)
-{
-	struct session session = { 0 };
-	struct error err = { 0 };
-	const char *base = path_base_name(argv[0]);
-	const char *shell = program_find(&session.arena, program_shell_name(base), &err);
-	char **command;
-	int status;
-
-	if (!shell) {
-		status = not_found(&err);
-		session_close(&session);
-		return status;
-	}
-	command = program_command(&session.arena, shell, base[0] == '-', argc - 1, argv + 1);
-	if (program_is_inside()) {
-		status = execute_here(command);
-	} else {
-		narrow(&session);
-		status = run_command(&session, command);
-	}
-	session_close(&session);
-	return status;
-}
-
-/* The shell that a string was written for: hosts use bash or zsh after $SHELL. It runs inside, whatever it is. */
+/* Returns the shell that the string is written for: hosts use bash or zsh by $SHELL. It runs in the
+ * sandbox in any case. */
 static const char *string_shell(struct arena *arena, struct error *err)
 {
 	const char *variable = getenv("SHELL"), *path;
@@ -80,16 +59,17 @@ static const char *string_shell(struct arena *arena, struct error *err)
 	return path ? path : program_find(arena, "sh", err);
 }
 
-/* A string of the form of prefix.h, while it runs. */
+/* The directory report of a string in the form of claude_prefix.h, during one run. */
 struct report {
-	struct prefix prefix;
-	const char *file; /* the prefix's */
+	struct claude_prefix prefix;
+	const char *file; /* copy of prefix.file, for a retry */
 	char **string, *original;
 	int read_end, write_end;
 };
 
-/* A plan that did not hold, or could not be had on this host, is followed by another. */
-static void begin_anew(struct report *report)
+/* Resets the report. A run is retried with another plan if the cached one is stale or the host
+ * refuses its tier. */
+static void reset_report(struct report *report)
 {
 	report->prefix.file = report->file;
 	*report->string = report->original;
@@ -107,27 +87,28 @@ static int open_report(struct session *session, struct error *err)
 	const struct plan_grant *grant;
 	int ends[2];
 
-	begin_anew(report);
+	reset_report(report);
 	if (path_resolve(session->context.fs, &session->arena, report->prefix.file, &canonical, NULL, NULL, err) < 0)
 		return -1;
 	grant = plan_grant_for(&session->plan, canonical);
 	if (grant && grant->kind == GRANT_WRITE) {
-		report->prefix.file = NULL; /* the command writes it itself */
+		report->prefix.file = NULL; /* the command can write it itself */
 		return 0;
 	}
 	if (pipe(ends) < 0)
-		return error_errno(err, errno, "cannot make a pipe");
+		return error_errno(err, errno, "cannot create a pipe");
 	report->read_end = ends[0];
 	report->write_end = fcntl(ends[1], F_DUPFD, REPORT_DESCRIPTOR);
 	close(ends[1]);
 	if (report->write_end < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
-		return error_errno(err, errno, "cannot make a pipe");
-	*report->string = arena_copy(&session->arena,
-				     prefix_rewrite(&session->plan, *report->string, &report->prefix, report->write_end));
+		return error_errno(err, errno, "cannot create a pipe");
+	*report->string = arena_copy(
+		&session->arena, claude_prefix_rewrite(&session->plan, *report->string, &report->prefix, report->write_end));
 	return 0;
 }
 
-/* What the command said, told to the host; where it may not be told, the directory that the command started in. */
+/* Writes the directory that the command reported to the host's file. Falls back to the directory
+ * that the command started in. */
 static int close_report(struct session *session, struct report *report, int status)
 {
 	const struct context *context = &session->plan.context;
@@ -142,23 +123,45 @@ static int close_report(struct session *session, struct report *report, int stat
 	length = read(report->read_end, bytes, sizeof bytes);
 	close(report->read_end);
 	if (length <= 0)
-		return status; /* it did not come to that */
-	directory = prefix_judge(&session->plan, bytes, (size_t)length);
+		return status; /* the command ended before it reported */
+	directory = claude_prefix_judge(&session->plan, bytes, (size_t)length);
 	if (!directory) {
-		error_set(&err, "the next command starts in %s: the directory that this one ended in is not in the project",
+		error_set(&err, "the next command starts in %s: this one ended in a directory outside the project",
 			  context->working_directory);
 		report_error(&err);
 		directory = context->working_directory;
 	}
-	if (prefix_deliver(&session->arena, &report->prefix, directory, &err) == 0)
+	if (claude_prefix_deliver(&session->arena, &report->prefix, directory, &err) == 0)
 		return status;
 	report_error(&err);
 	return status ? status : EXIT_FAILURE;
 }
 
-static int run_string(struct session *session, char *string)
+/* The directory for temporary files that the host uses, by the host's own order, or NULL. */
+static const char *host_temporary(void)
+{
+	const char *own = getenv("CLAUDE_CODE_TMPDIR");
+	return own && *own ? own : getenv("TMPDIR");
+}
+
+/* Runs the command, whose argument *string may be in the form of claude_prefix.h. */
+static int run_reporting(struct session *session, char **command, char **string)
 {
 	struct report *report = arena_alloc(&session->arena, sizeof *report);
+
+	narrow(session);
+	*report = (struct report){ .string = string, .original = *string, .read_end = -1, .write_end = -1 };
+	claude_prefix_parse(&session->arena, *string, host_temporary(), &report->prefix);
+	report->file = report->prefix.file;
+	if (report->prefix.file) {
+		session->self = report;
+		session->opened = open_report;
+	}
+	return close_report(session, report, run_command(session, command));
+}
+
+static int run_string(struct session *session, char *string)
+{
 	struct error err = { 0 };
 	const char *shell = string_shell(&session->arena, &err);
 	char dash_c[] = "-c", *arguments[] = { dash_c, string }, **command;
@@ -166,17 +169,43 @@ static int run_string(struct session *session, char *string)
 	if (!shell)
 		return not_found(&err);
 	command = program_command(&session->arena, shell, false, 2, arguments);
-	if (program_is_inside())
+	if (inside_sandbox())
 		return execute_here(command);
-	narrow(session);
-	*report = (struct report){ .string = &command[2], .original = command[2], .read_end = -1, .write_end = -1 };
-	prefix_parse(&session->arena, string, &report->prefix);
-	report->file = report->prefix.file;
-	if (report->prefix.file) {
-		session->self = report;
-		session->opened = open_report;
+	return run_reporting(session, command, &command[2]);
+}
+
+/* Returns the string of `-c STRING` or `-c -l STRING`, as Claude Code calls its shell, or NULL. */
+static char **find_string(int argc, char **argv, char **command)
+{
+	int at = argc == 4 && strcmp(argv[2], "-l") == 0 ? 3 : 2;
+	return argc == at + 1 && strcmp(argv[1], "-c") == 0 ? &command[at] : NULL;
+}
+
+int cmd_shim(int argc, char **argv)
+{
+	struct session session = { 0 };
+	struct error err = { 0 };
+	const char *base = path_base_name(argv[0]);
+	const char *shell = program_find(&session.arena, program_shell_name(base), &err);
+	char **command, **string;
+	int status;
+
+	if (!shell) {
+		status = not_found(&err);
+		session_close(&session);
+		return status;
 	}
-	return close_report(session, report, run_command(session, command));
+	command = program_command(&session.arena, shell, base[0] == '-', argc - 1, argv + 1);
+	if (inside_sandbox()) {
+		status = execute_here(command);
+	} else {
+		string = find_string(argc, argv, command);
+		if (!string)
+			narrow(&session);
+		status = string ? run_reporting(&session, command, string) : run_command(&session, command);
+	}
+	session_close(&session);
+	return status;
 }
 
 int cmd_berm_shell(int argc, char **argv)
@@ -196,20 +225,16 @@ int cmd_berm_shell(int argc, char **argv)
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm shell [options] [bash|zsh|sh|dash|fish]\n\n"
-		       "An interactive shell in the sandbox, with (berm) before its prompt. Without a\n"
-		       "name it is $SHELL. History is kept in the private home.\n\n");
-	options_help(COMMAND_SHELL, &out);
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	return report_help("berm shell [options] [bash|zsh|sh|dash|fish]\n\n"
+			   "Starts an interactive shell in the sandbox, with (berm) in its prompt. Default:\n"
+			   "$SHELL. Its history is in the private home.\n",
+			   COMMAND_SHELL, "");
 }
 
-static int furnish(struct session *session, struct error *err)
+static int add_startup(struct session *session, struct error *err)
 {
 	(void)err;
-	shell_start_furnish(&session->plan, session->self);
+	shell_startup_write(&session->plan, session->self);
 	return 0;
 }
 
@@ -233,20 +258,21 @@ int cmd_shell(int argc, char **argv)
 	struct session session = { 0 };
 	struct error err = { 0 };
 	const char *word, *shell;
-	struct shell_start start;
+	struct shell_startup start;
 	int status;
 
-	if (words_parse(&session.arena, COMMAND_SHELL, argc, argv, &session.options, &word, &err) < 0)
+	if (arguments_parse(&session.arena, COMMAND_SHELL, argc, argv, &session.options, &word, &err) < 0)
 		return report_error(&err);
 	if (session.options.wants_help)
 		return print_help();
 	shell = interactive_shell(&session.arena, word, &err);
 	if (!shell)
 		return word && !program_shell_name(word) ? report_error(&err) : not_found(&err);
-	shell_start_choose(&session.arena, shell, &start);
-	session.words = session_words(&session.arena, argv, argc, NULL); /* with the word: another key, the same plan */
+	shell_startup_choose(&session.arena, shell, &start);
+	/* With the shell's name: another cache key for the same plan. */
+	session.cache.words = session_words(&session.arena, argv, argc, NULL);
 	session.self = &start;
-	session.opened = furnish;
+	session.opened = add_startup;
 	status = run_command(&session, start.command);
 	session_close(&session);
 	return status;

@@ -1,36 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm state`: the private homes and directories for temporary files that berm keeps per project and grant class. */
+/* `berm state`: lists and removes the private homes and /tmp directories of each project
+ * and grant class. */
 #include "common/cli/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/json_write.h"
 #include "common/cli/session.h"
 #include "common/state/list.h"
 #include "common/base/text.h"
 
-static int print(struct text *out)
-{
-	if (out->data)
-		fputs(out->data, stdout);
-	text_free(out);
-	return 0;
-}
-
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm state list [options]         what is kept, how large, last used when\n"
-		       "berm state reset [options] [DIR]  remove what is kept for a project\n"
-		       "berm state path [options] [DIR]   where this project's home and tmp are\n\n"
-		       "Commands see a private home and /tmp. They are kept per project and apart for\n"
-		       "each set of grants (network, sockets), so that a run without cannot prepare one\n"
-		       "with. "
-		       "DIR is the project (default: nearest berm.yml or .git).\n\nlist and reset:\n");
-	options_help(COMMAND_STATE, &out);
-	text_add(&out, "\npath takes the options of `berm plan`: they decide which home it is.\n"
-		       "\nExit status: 0 done; 1 not done (in use, or you said no); 125 an error.\n");
-	return print(&out);
+	return report_help("berm state [list] [options]       list sizes and last use\n"
+			   "berm state reset [options] [DIR]  remove the state of a project\n"
+			   "berm state path [options] [DIR]   print the paths of its home and tmp\n\n"
+			   "Commands see a private home and /tmp. Each project has its own, one per set of\n"
+			   "grants (network, sockets), so that a run without network cannot prepare one with\n"
+			   "it. DIR is the project (default: nearest berm.yml or .git).\n\nlist and reset:",
+			   COMMAND_STATE,
+			   "path takes the options of `berm plan`: they select the home.\n\n"
+			   "Exit status: 0 done; 1 not done (in use, or not confirmed); 125 an error.\n");
 }
 
 static int detect(struct session *session, struct error *err)
@@ -58,7 +49,7 @@ static void add_entry(struct arena *arena, struct text *out, const struct state_
 	}
 	add_size(out, &entry->home);
 	add_size(out, &entry->tmp);
-	text_add(out, "%-16s  ", entry->is_in_use && !entry->is_leftover ? "in use" : words_date(arena, entry->last_use));
+	text_add(out, "%-16s  ", entry->is_in_use && !entry->is_leftover ? "in use" : arguments_date(arena, entry->last_use));
 	if (entry->is_leftover)
 		text_add(out, "being removed\n");
 	else
@@ -79,41 +70,33 @@ static void add_table(struct arena *arena, struct text *out, const struct state_
 	}
 }
 
-static void add_json_size(struct text *out, const char *name, const struct state_size *size)
+static void add_json_size(struct json *json, const char *name, const struct state_size *size)
 {
-	text_add(out, "\"%s\": {\"bytes\": %llu, \"entries\": %llu, \"partial\": %s}, ", name, (unsigned long long)size->bytes,
-		 (unsigned long long)size->entries, size->is_partial ? "true" : "false");
-}
-
-static void add_json_string(struct text *out, const char *name, const char *value)
-{
-	text_add(out, "\"%s\": ", name);
-	if (value)
-		text_add_json(out, value);
-	else
-		text_add(out, "null");
+	json_object(json, name);
+	json_number(json, "bytes", size->bytes);
+	json_number(json, "entries", size->entries);
+	json_boolean(json, "partial", size->is_partial);
+	json_object_end(json);
 }
 
 static void add_json(struct text *out, const struct state_entries *entries)
 {
-	text_add(out, "[");
+	struct json json = { .out = out };
+	json_list(&json, NULL);
 	for (size_t i = 0; i < entries->count; i++) {
 		const struct state_entry *entry = &entries->items[i];
-		text_add(out, "%s\n  {", i > 0 ? "," : "");
-		add_json_string(out, "key", entry->project_key);
-		text_add(out, ", ");
-		add_json_string(out, "project", entry->project);
-		text_add(out, ", ");
-		add_json_string(out, "grants", entry->grant_class);
-		text_add(out, ", ");
-		add_json_size(out, "home", &entry->home);
-		add_json_size(out, "tmp", &entry->tmp);
-		text_add(out, "\"last_use\": %lld, \"in_use\": %s, ", (long long)entry->last_use,
-			 entry->is_in_use ? "true" : "false");
-		add_json_string(out, "problem", entry->problem);
-		text_add(out, "}");
+		json_object(&json, NULL);
+		json_string(&json, "key", entry->project_key);
+		json_string(&json, "project", entry->project);
+		json_string(&json, "grants", entry->grant_class);
+		add_json_size(&json, "home", &entry->home);
+		add_json_size(&json, "tmp", &entry->tmp);
+		json_number(&json, "last_use", entry->last_use > 0 ? (uint64_t)entry->last_use : 0);
+		json_boolean(&json, "in_use", entry->is_in_use);
+		json_string(&json, "problem", entry->problem);
+		json_object_end(&json);
 	}
-	text_add(out, "%s]\n", entries->count > 0 ? "\n" : "");
+	json_list_end(&json);
 }
 
 static int list(struct session *session, const char *word)
@@ -123,7 +106,7 @@ static int list(struct session *session, const char *word)
 	struct text out = { 0 };
 
 	if (word || session->options.wants_all || session->options.is_yes) {
-		error_set(&err, "`berm state list` takes nothing but --json: it lists everything");
+		error_set(&err, "`berm state list` takes only --json");
 		return report_error(&err);
 	}
 	if (detect(session, &err) < 0 ||
@@ -133,10 +116,10 @@ static int list(struct session *session, const char *word)
 		add_json(&out, &entries);
 	else
 		add_table(&session->arena, &out, &entries);
-	return print(&out);
+	return report_text(&out);
 }
 
-/* The project's directory may be gone, and its state still be there. */
+/* Resolves the project's path. The directory may be gone while its state remains. */
 static int project_named(struct session *session, const char *word, const char **project, struct error *err)
 {
 	const struct context *context = &session->context;
@@ -154,8 +137,8 @@ static int confirm_reset(struct session *session, const struct state_entries *en
 	if (session->options.is_yes)
 		return 1;
 	add_table(&session->arena, &out, entries);
-	print(&out);
-	return words_confirm("Remove all of this?", "to do it without asking: berm state reset --yes", err);
+	report_text(&out);
+	return arguments_confirm("Remove all of these?", "to do it without asking: berm state reset --yes", err);
 }
 
 static int report_reset(const struct state_reset *result)
@@ -166,7 +149,7 @@ static int report_reset(const struct state_reset *result)
 	if (result->in_use == 0)
 		return 0;
 	fflush(stdout);
-	fprintf(stderr, "berm: %zu in use by a run, not removed\n", result->in_use);
+	fprintf(stderr, "berm: %zu not removed: in use by a run\n", result->in_use);
 	return 1;
 }
 
@@ -179,7 +162,7 @@ static int reset(struct session *session, const char *word)
 	int answer;
 
 	if (session->options.wants_all && word) {
-		error_set(&err, "--all and a directory do not go together");
+		error_set(&err, "--all excludes a directory");
 		return report_error(&err);
 	}
 	if (detect(session, &err) < 0 || project_named(session, word, &project, &err) < 0)
@@ -188,7 +171,7 @@ static int reset(struct session *session, const char *word)
 	if (state_list(&session->arena, session->context.state_directory, key, !session->options.is_yes, &entries, &err) < 0)
 		return report_error(&err);
 	if (entries.count == 0) {
-		printf("nothing is kept for %s\n", key ? text_visible(&session->arena, project) : "any project");
+		printf("no state for %s\n", key ? text_visible(&session->arena, project) : "any project");
 		return 0;
 	}
 	answer = confirm_reset(session, &entries, &err);
@@ -205,6 +188,7 @@ static int path(struct session *session, const char *word)
 	const char *home, *tmp;
 	struct error err = { 0 };
 	struct text out = { 0 };
+	struct json json = { .out = &out };
 
 	if (word)
 		session->options.project = word;
@@ -213,21 +197,20 @@ static int path(struct session *session, const char *word)
 	home = plan->home == HOME_PRIVATE ? plan->state.home : NULL;
 	tmp = plan->tmp == TMP_PRIVATE ? plan->state.tmp : NULL;
 	if (session->options.wants_json) {
-		text_add(&out, "{");
-		add_json_string(&out, "home", home);
-		text_add(&out, ", ");
-		add_json_string(&out, "tmp", tmp);
-		text_add(&out, "}\n");
+		json_object(&json, NULL);
+		json_string(&json, "home", home);
+		json_string(&json, "tmp", tmp);
+		json_object_end(&json);
 	} else {
 		text_add(&out, "home %s\n", home ? text_visible(&session->arena, home) : "-");
 		text_add(&out, "tmp %s\n", tmp ? text_visible(&session->arena, tmp) : "-");
 	}
-	return print(&out);
+	return report_text(&out);
 }
 
 static const struct verb {
 	const char *name;
-	enum command command;
+	uint64_t options;
 	int (*run)(struct session *session, const char *word);
 } verbs[] = {
 	{ "list", COMMAND_STATE, list },
@@ -244,7 +227,7 @@ static int unknown_verb(const char *name)
 
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		names[i] = verbs[i].name;
-	error_set(&err, "berm state %s: list, reset or path", name);
+	error_set(&err, "unknown: `berm state %s`; use list, reset or path", name);
 	nearest = text_nearest(name, names, VERB_COUNT);
 	if (nearest)
 		error_hint(&err, "did you mean `berm state %s`?", nearest);
@@ -256,7 +239,7 @@ static int run_verb(struct session *session, const struct verb *verb, int argc, 
 	struct error err = { 0 };
 	const char *word;
 
-	if (words_parse(&session->arena, verb->command, argc, argv, &session->options, &word, &err) < 0)
+	if (arguments_parse(&session->arena, verb->options, argc, argv, &session->options, &word, &err) < 0)
 		return report_error(&err);
 	if (session->options.wants_help)
 		return print_help();
@@ -268,8 +251,12 @@ int cmd_state(int argc, char **argv)
 	struct session session = { 0 };
 	int status = -1;
 
-	if (argc < 2)
-		return unknown_verb("");
+	char list[] = "list", *words[] = { argv[0], list, NULL };
+
+	if (argc < 2) {
+		argc = 2;
+		argv = words;
+	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return print_help();
 	for (size_t i = 0; i < VERB_COUNT && status < 0; i++)

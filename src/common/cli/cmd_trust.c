@@ -1,50 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm trust`: the user accepts what the project's policy opens. What is recorded is the hash of the bytes that were parsed and
- * shown, so that nothing can be slipped in between the question and the answer. */
+/* `berm trust`: records that the user accepts what the project's policy allows. The recorded
+ * hash is of the bytes that were parsed and shown, so the file cannot be swapped between
+ * question and answer. */
 #include "common/cli/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/format/diff.h"
 #include "common/policy/file.h"
+#include "common/policy/keys.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
 #include "common/state/trust.h"
 
-static const char policy_name[] = "berm.yml";
+static const char policy_name[] = POLICY_FILE_NAME;
 
-static int print(struct text *out)
-{
-	if (out->data)
-		fputs(out->data, stdout);
-	text_free(out);
-	return 0;
-}
+enum { CONTENT_SHOWN = 12 }; /* characters of a hash */
 
 static int print_help(void)
 {
-	struct text out = { 0 };
-	text_add(&out, "berm trust [options] [DIR]\n\n"
-		       "A project's berm.yml may only take away until you trust it. This shows what it\n"
-		       "would open, asks, and records a hash of its content: a file that changes is\n"
-		       "untrusted again. DIR is the project (default: nearest berm.yml or .git).\n\n");
-	options_help(COMMAND_TRUST, &out);
-	text_add(&out, "\nExit status: 0 done; 1 not done, because you said no; 125 an error.\n");
-	return print(&out);
+	return report_help("berm trust [options] [DIR]\n\n"
+			   "Until you trust it, a project's berm.yml can only restrict. This shows what it\n"
+			   "would allow, asks, and records the content: a changed file is untrusted, and of\n"
+			   "one only the changes are shown. Several contents may be trusted at once.\n"
+			   "DIR is the project (default: nearest berm.yml or .git).\n",
+			   COMMAND_TRUST, "Exit status: 0 done; 1 not done, not confirmed; 125 an error.\n");
 }
 
-/* A record made inside would never be seen outside; saying so is better than pretending. */
+/* A record that is written inside is never read outside. */
 static int refuse_inside(struct error *err)
 {
-	const char *mark = getenv("BERM");
-	if (!mark || strcmp(mark, "1") != 0)
-		return 0;
-	error_set(err, "this is a sandbox (BERM=1), and trust cannot be given from inside");
-	return error_hint(err, "run it in your own terminal");
+	return arguments_refuse_inside("trust cannot be given from inside", err);
 }
 
-/* The value of `environment.set`, which the rule does not carry. */
+/* Returns the value of an `environment.set` rule; struct rule has only the name. */
 static const char *assigned_value(const struct policy *parsed, const struct rule *rule)
 {
 	const struct assignments *set = &parsed->environment.set;
@@ -72,45 +63,93 @@ static void add_rule(struct text *out, const struct policy *parsed, const struct
 	text_free(&place);
 }
 
-/* How many rules of the project's file count only if it is trusted; each is added to `out`. */
-static size_t add_opened(struct session *session, struct text *out)
+/* True if a policy has this value of this key. */
+static bool has_rule(const struct policy *policy, const struct rule *rule, const char *value)
+{
+	const struct key *key = policy_key_find(rule->key);
+	const void *field = key ? (const char *)policy + key->offset : NULL;
+	const struct rules *rules = key && policy_key_storage(key) == STORAGE_RULES ? field : &(const struct rules){ 0 };
+	const struct setting *setting =
+		key && policy_key_storage(key) == STORAGE_SETTING ? field : &(const struct setting){ 0 };
+
+	if (strcmp(rule->key, "environment.set") == 0) {
+		const char *before = assigned_value(policy, rule);
+		return before && value && strcmp(before, value) == 0;
+	}
+	for (size_t i = 0; i < rules->count; i++)
+		if (strcmp(rules->items[i].text, rule->text) == 0)
+			return true;
+	return setting->is_set && strcmp(setting->rule.text, rule->text) == 0;
+}
+
+/* Parses a content of the project's file. The policy is empty if that fails. */
+static struct policy parse_content(struct session *session, const char *text, size_t length)
+{
+	struct diagnostics none = { .arena = &session->arena };
+	struct policy parsed = { 0 };
+	if (policy_parse(&session->arena, session->project_file.path, LAYER_PROJECT, text, length, &parsed, &none) < 0)
+		parsed = (struct policy){ 0 };
+	return parsed;
+}
+
+/* Adds each rule of the project's file that needs trust to `out`, except those that `before` has.
+ * Returns the number of rules that need trust. */
+static size_t add_opened(struct session *session, const struct policy *before, struct text *out)
 {
 	const struct rules *ignored = &session->policy.ignored;
 	const struct session_project_file *file = &session->project_file;
-	struct diagnostics none = { .arena = &session->arena };
-	struct policy parsed = { 0 };
+	struct policy parsed = parse_content(session, file->text, file->length);
 	size_t count = 0;
 
-	/* It was parsed before without complaint. */
-	(void)policy_parse(&session->arena, file->path, LAYER_PROJECT, file->text, file->length, &parsed, &none);
 	for (size_t i = 0; i < ignored->count; i++) {
-		if (ignored->items[i].layer != LAYER_PROJECT)
+		const struct rule *rule = &ignored->items[i];
+		if (rule->layer != LAYER_PROJECT)
 			continue;
-		add_rule(out, &parsed, &ignored->items[i]);
+		if (!has_rule(before, rule, assigned_value(&parsed, rule)))
+			add_rule(out, &parsed, rule);
 		count++;
 	}
 	return count;
 }
 
-static int say_path(const char *before, struct arena *arena, const char *path, const char *after)
+static int print_path(const char *before, struct arena *arena, const char *path, const char *after)
 {
 	printf("%s%s%s\n", before, text_visible(arena, path), after);
 	return 0;
 }
 
-/* 1 yes, 0 no, -1 with err. */
-static int show_and_ask(struct session *session, struct text *opened, struct error *err)
+/* Prints the lines that changed since the file was last trusted. */
+static void print_changes(struct session *session, const struct trust_entry *last)
+{
+	const struct session_project_file *file = &session->project_file;
+	struct jsonc_text before = { last->text, last->length }, after = { file->text, file->length };
+	struct text diff = { 0 };
+
+	diff_lines(&session->arena, "trusted " POLICY_FILE_NAME, POLICY_FILE_NAME, before, after, &diff);
+	printf("%s changed since it was last trusted, %s:\n\n", text_visible(&session->arena, file->path),
+	       arguments_date(&session->arena, last->time));
+	report_text(&diff);
+}
+
+/* Returns 1 for yes, 0 for no, -1 with err. */
+static int show_and_ask(struct session *session, const struct trust_entry *last, struct text *opened, struct error *err)
 {
 	const char *shown = text_visible(&session->arena, session->project_file.path);
 
-	printf("%s would open what is ignored now:\n\n", shown);
-	print(opened);
-	printf("\nTrusted, this counts for every run in this project, until the file changes.\n"
-	       "Whatever it says, what `berm policies --show floor` denies stays denied.\n\n");
+	if (last) {
+		print_changes(session, last);
+		printf(opened->length > 0 ? "\nNew rules that are ignored until it is trusted:\n\n"
+					  : "\nIt allows nothing that was not trusted then.\n");
+	} else
+		printf("Rules of %s that are ignored until it is trusted:\n\n", shown);
+	if (opened->length > 0)
+		report_text(opened);
+	printf("\nThe file then applies to every run in this project, until it changes.\n"
+	       "`berm policies --show floor` denies its paths in any case.\n\n");
 	if (session->options.is_yes)
 		return 1;
-	return words_confirm(arena_printf(&session->arena, "Trust %s?", shown),
-			     "read what it opens above, then: berm trust --yes", err);
+	return arguments_confirm(arena_printf(&session->arena, "Trust %s?", shown),
+				 "read the rules above, then: berm trust --yes", err);
 }
 
 static int failed(const struct session *session, const struct error *err)
@@ -118,9 +157,22 @@ static int failed(const struct session *session, const struct error *err)
 	return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(err);
 }
 
+/* Returns the content that was trusted last, or NULL if there is none with a text. */
+static const struct trust_entry *find_last(struct session *session)
+{
+	struct trust_entries entries;
+	struct error ignored = { 0 };
+	const struct trust_entry *last = NULL;
+	if (trust_list(&session->arena, session->context.state_directory, &entries, &ignored) == 0)
+		last = trust_newest(&entries, session->project_file.path);
+	return last && last->text ? last : NULL;
+}
+
 static int give(struct session *session)
 {
 	const struct session_project_file *file = &session->project_file;
+	const struct trust_entry *last;
+	struct policy before = { 0 };
 	struct text opened = { 0 };
 	struct error err = { 0 };
 	int answer;
@@ -129,23 +181,27 @@ static int give(struct session *session)
 	if (refuse_inside(&err) < 0 || session_load(session, &err) < 0)
 		return failed(session, &err);
 	if (!file->path) {
-		error_set(&err, "there is no %s in %s", policy_name, session->context.project);
+		error_set(&err, "no %s in %s", policy_name, session->context.project);
 		error_hint(&err, "`berm init` writes one");
 		return report_error(&err);
 	}
 	if (trust_is_recorded(&session->arena, session->context.state_directory, file->path, file->content))
-		return say_path("", &session->arena, file->path, " is trusted already");
-	if (add_opened(session, &opened) == 0)
-		return say_path("", &session->arena, file->path, " opens nothing: it counts as it is");
-	answer = show_and_ask(session, &opened, &err);
+		return print_path("", &session->arena, file->path, " is already trusted");
+	last = find_last(session);
+	if (last)
+		before = parse_content(session, last->text, last->length);
+	if (add_opened(session, &before, &opened) == 0)
+		return print_path("", &session->arena, file->path, " only restricts: it needs no trust");
+	answer = show_and_ask(session, last, &opened, &err);
 	if (answer <= 0)
 		return answer < 0 ? report_error(&err) : 1;
-	if (trust_record(&session->arena, session->context.state_directory, file->path, file->content, &err) < 0)
+	if (trust_record(&session->arena, session->context.state_directory, file->path,
+			 (struct trust_text){ file->text, file->length }, &err) < 0)
 		return report_error(&err);
-	return say_path("trusted: ", &session->arena, file->path, "");
+	return print_path("trusted: ", &session->arena, file->path, "");
 }
 
-/* The project may be gone, and then only its name is left. */
+/* Returns the path of the policy file. The project itself may be gone. */
 static int named_file(struct session *session, const char *word, const char **path, struct error *err)
 {
 	const struct context *context = &session->context;
@@ -158,22 +214,24 @@ static int named_file(struct session *session, const char *word, const char **pa
 	return 0;
 }
 
-static int revoke(struct session *session, const char *word)
+static int drop(struct session *session, const char *word)
 {
 	struct context_request request = { .has_no_project = true };
+	const char *content = session->options.content, *path;
 	struct error err = { 0 };
-	const char *path;
-	int status;
+	int count;
 
 	if (refuse_inside(&err) < 0 || context_detect(&session->arena, &request, &session->context, &err) < 0 ||
 	    named_file(session, word, &path, &err) < 0)
 		return report_error(&err);
-	status = trust_revoke(&session->arena, session->context.state_directory, path, &err);
-	if (status < 0)
+	count = trust_drop(&session->arena, session->context.state_directory, path, content, &err);
+	if (count < 0)
 		return report_error(&err);
-	if (status == 0)
-		return say_path("no longer trusted: ", &session->arena, path, "");
-	say_path("", &session->arena, path, " is not trusted");
+	if (count > 0)
+		return print_path("no longer trusted: ", &session->arena, path,
+				  arena_printf(&session->arena, " (%d content%s)", count, count == 1 ? "" : "s"));
+	print_path("", &session->arena, path,
+		   content ? arena_printf(&session->arena, " is not trusted with content %s", content) : " is not trusted");
 	return 1;
 }
 
@@ -201,13 +259,14 @@ static int list(struct session *session)
 		return report_error(&err);
 	for (size_t i = 0; i < entries.count; i++) {
 		const struct trust_entry *entry = &entries.items[i];
-		text_add(&out, "%-10s  %s  ", current_state(&session->arena, entry), words_date(&session->arena, entry->time));
+		text_add(&out, "%-10s  %s  %.*s  ", current_state(&session->arena, entry),
+			 arguments_date(&session->arena, entry->time), CONTENT_SHOWN, entry->content);
 		text_add_visible(&out, entry->path, strlen(entry->path));
 		text_add(&out, "\n");
 	}
-	print(&out);
+	report_text(&out);
 	if (entries.damaged)
-		fprintf(stderr, "berm: %zu damaged record%s in %s/trust, without effect\n", entries.damaged,
+		fprintf(stderr, "berm: ignored %zu damaged record%s in %s/trust\n", entries.damaged,
 			entries.damaged == 1 ? "" : "s", session->context.state_directory);
 	return 0;
 }
@@ -219,8 +278,8 @@ static int dispatch(struct session *session, const char *word)
 
 	if (options->wants_help)
 		return print_help();
-	if (options->wants_list + options->wants_revoke + options->is_yes > 1) {
-		error_set(&err, "--list, --revoke and --yes do not go together");
+	if (options->wants_list + options->wants_drop + options->is_yes > 1) {
+		error_set(&err, "--list, --drop and --yes exclude each other");
 		return report_error(&err);
 	}
 	if (options->wants_list && word) {
@@ -229,8 +288,8 @@ static int dispatch(struct session *session, const char *word)
 	}
 	if (options->wants_list)
 		return list(session);
-	if (options->wants_revoke)
-		return revoke(session, word);
+	if (options->wants_drop)
+		return drop(session, word);
 	session->options.project = word;
 	return give(session);
 }
@@ -242,7 +301,7 @@ int cmd_trust(int argc, char **argv)
 	const char *word;
 	int status;
 
-	if (words_parse(&session.arena, COMMAND_TRUST, argc, argv, &session.options, &word, &err) < 0)
+	if (arguments_parse(&session.arena, COMMAND_TRUST, argc, argv, &session.options, &word, &err) < 0)
 		status = report_error(&err);
 	else
 		status = dispatch(&session, word);

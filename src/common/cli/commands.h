@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subcommands. Each returns the process's exit status; printing happens in them and in main.c only. */
+/* One function per subcommand: the only code that prints or exits. Each returns the exit status of
+ * the process and never enforces anything itself. A new subcommand is a line here, a file
+ * cmd_NAME.c and a row in main.c. */
 #ifndef BERM_COMMON_CLI_COMMANDS_H
 #define BERM_COMMON_CLI_COMMANDS_H
 
@@ -10,44 +12,90 @@
 #include "common/cli/options.h"
 #include "common/policy/policy.h"
 
+/* The options that each subcommand accepts. */
+#define COMMAND_RUN (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(DRY_RUN) | OPTION(HELP))
+#define COMMAND_AGENT (COMMAND_RUN | OPTION(PLAN))
+#define COMMAND_SHELL (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(HELP))
+#define COMMAND_PLAN                                                                                                           \
+	(OPTIONS_POLICY | OPTION(JSON) | OPTION(FORMAT) | OPTION(OS) | OPTION(CONTEXT) | OPTION(WHY_REBUILT) | OPTION(HELP))
+#define COMMAND_CHECK (OPTIONS_POLICY | OPTION(JSON) | OPTION(OS) | OPTION(CONTEXT) | OPTION(HELP))
+#define COMMAND_POLICIES (OPTION(SHOW) | OPTION(SCHEMA) | OPTION(KEYS) | OPTION(HELP))
+#define COMMAND_INIT (OPTION(PRINT) | OPTION(YES) | OPTION(HELP))
+#define COMMAND_TRUST (OPTION(LIST) | OPTION(DROP) | OPTION(YES) | OPTION(HELP))
+#define COMMAND_STATE (OPTION(JSON) | OPTION(ALL) | OPTION(YES) | OPTION(HELP)) /* list and reset */
+#define COMMAND_STATE_PATH (OPTIONS_POLICY | OPTION(JSON) | OPTION(HELP)) /* path */
+#define COMMAND_QUARANTINE_LIST (OPTION(JSON) | OPTION(HELP))
+#define COMMAND_QUARANTINE_SHOW (OPTION(JSON) | OPTION(HELP)) /* show, restore */
+#define COMMAND_QUARANTINE_DROP (OPTION(ALL) | OPTION(YES) | OPTION(HELP))
+#define COMMAND_DOCTOR (OPTION(JSON) | OPTION(INSTALL_APPARMOR) | OPTION(REMOVE_APPARMOR) | OPTION(VERBOSE) | OPTION(HELP))
+#define COMMAND_SETUP                                                                                                          \
+	(OPTION(JSON) | OPTION(PRINT) | OPTION(WRITE) | OPTION(UNDO) | OPTION(CHECK) | OPTION(FILE) | OPTION(HOW) |            \
+	 OPTION(MANAGED) | OPTION(PROVE) | OPTION(YES) | OPTION(HELP))
+#define COMMAND_HOOKS (OPTION(REPOSITORY) | OPTION(GLOBAL) | OPTION(UNINSTALL) | OPTION(HELP))
+#define COMMAND_HOOK (OPTION(HOST) | OPTION(HELP)) /* hook-rewrite */
+
 int cmd_run(int argc, char **argv);
 int cmd_shell_string(int argc, char **argv); /* berm -c STRING */
-int cmd_berm_shell(int argc, char **argv); /* the program named berm-sh */
-int cmd_shim(int argc, char **argv); /* the program named as a shell */
+int cmd_berm_shell(int argc, char **argv); /* berm-sh */
+int cmd_shim(int argc, char **argv); /* bash, zsh, sh, dash, fish */
 int cmd_shell(int argc, char **argv); /* berm shell */
+int cmd_agent(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_policies(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
+int cmd_quarantine(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
-int cmd_doctor_attempts(int argc, char **argv); /* what doctor runs, bare and inside */
+int cmd_doctor_attempts(int argc, char **argv); /* run by doctor, bare and in the sandbox */
 int cmd_setup(int argc, char **argv);
 int cmd_hook_rewrite(int argc, char **argv);
 int cmd_hooks(int argc, char **argv);
-int cmd_hook_run(int argc, char **argv); /* what the dispatcher of `berm hooks` calls */
+int cmd_hook_run(int argc, char **argv); /* called by the scripts of `berm hooks install` */
 int cmd_completions(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
-/* cmd_run.c: the session's options are parsed; its exit status. */
+/* cmd_run.c: runs the command with the options that the session holds. Returns the exit status
+ * of the process. */
 struct session;
 int run_command(struct session *session, char *const *command);
 
-/* cmd_words.c: a subcommand with at most one word beside its options, in any order. *word is NULL if there is none. */
-int words_parse(struct arena *arena, enum command command, int argc, char **argv, struct options *options, const char **word,
-		struct error *err);
-/* Asks on the terminal; 1 yes, 0 no, -1 if there is nobody to ask (the hint then says `how`). */
-int words_confirm(const char *question, const char *how, struct error *err);
-/* Seconds since 1970 as local time, for a table. */
-const char *words_date(struct arena *arena, int64_t seconds);
+/* arguments.c: parses options and at most one word, in any order. *word is NULL if
+ * there is none. */
+int arguments_parse(struct arena *arena, uint64_t accepted, int argc, char **argv, struct options *options, const char **word,
+		    struct error *err);
+/* Asks on the terminal. Returns 1 for yes, 0 for no, -1 without a terminal; err then has `how`
+ * as its hint. */
+int arguments_confirm(const char *question, const char *how, struct error *err);
+/* Returns -1 with err in a sandbox of berm. `what` completes "this is a sandbox of
+ * berm, and ...". */
+int arguments_refuse_inside(const char *what, struct error *err);
+/* Formats seconds since 1970 as local time. */
+const char *arguments_date(struct arena *arena, int64_t seconds);
 
-/* cmd_report.c: how failures look. Each returns EXIT_REFUSED. */
+/* report.c: prints a failure on stderr. Each returns EXIT_REFUSED. */
 int report_error(const struct error *err);
 int report_diagnostics(const struct diagnostics *diagnostics);
-/* Colours are for terminals without NO_COLOR. `code` is an SGR sequence such as "1" or "31"; NULL resets. */
+/* Prints the text on stdout and frees it. Returns 0. */
+int report_text(struct text *text);
+/* Prints a subcommand's help: `usage`, its options, `status`. Returns 0. */
+int report_help(const char *usage, uint64_t accepted, const char *status);
+/* Returns an escape sequence, or "" if the stream is not a terminal or NO_COLOR is set. `code` is
+ * an SGR code such as "1" or "31"; NULL resets. The result is valid until the next call. */
 const char *report_colour(FILE *stream, const char *code);
-/* A page for people on stdout: headings are the lines that are not indented, levels stand in a column of their own. */
+/* Returns the columns that pages on this stream fill: those of the terminal, at most
+ * REPORT_WIDTH_MAX; TEXT_WIDTH without a terminal. */
+enum { REPORT_WIDTH_MIN = 50, REPORT_WIDTH_MAX = 100 };
+size_t report_width(FILE *stream);
+enum report_mark { MARK_GOOD, MARK_WEAKER, MARK_BAD };
+/* Prints a coloured symbol and a blank on stdout, in ASCII where the locale is not UTF-8; nothing
+ * without a terminal. */
+void report_mark(enum report_mark mark);
+/* Prints "berm: " and the sentence on stderr, wrapped on a terminal. Escapes control characters. */
+void report_line(const char *sentence);
+/* Prints a page on stdout. On a terminal headings, the lines without indentation, are bold, and
+ * lines with a level at a fixed column get its colour and mark. */
 void report_page(const char *page);
 
 #endif

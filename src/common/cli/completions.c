@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion scripts, the part that no shell owns. Text in, text out: reads the tables, touches no file, never prints. The
- * word in an option's help (DIR, FILE, GUARANTEE, linux|macos) says what its value completes to. */
+/* The part of the completion scripts that is common to all shells. Reads tables and writes text;
+ * never opens a file, never prints. The argument in an option's help (DIR, FILE, GUARANTEE,
+ * linux|macos) selects its completion. */
 #include "common/cli/completions.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "common/policy/builtin.h"
 #include "common/cli/completions_internal.h"
 #include "common/policy/guarantee.h"
+#include "common/setup/setup.h"
 
 const char *const completions_shells[] = { "bash", "zsh", "fish", NULL };
 
@@ -19,6 +21,7 @@ enum completion_value completions_value(const struct option_info *option)
 	} rows[] = {
 		{ "DIR", COMPLETION_DIRECTORY },   { "FILE", COMPLETION_FILE },	   { "PATH,...", COMPLETION_FILE },
 		{ "GUARANTEE", COMPLETION_WORDS }, { "POLICY", COMPLETION_WORDS }, { "NAME[=VALUE]", COMPLETION_VARIABLE },
+		{ "HOST", COMPLETION_WORDS },
 	};
 
 	if (!option->argument)
@@ -39,7 +42,7 @@ static void add_word(struct text *out, size_t *count, const char *word, size_t l
 	text_add(out, "%s%.*s", (*count)++ > 0 ? " " : "", (int)length, word);
 }
 
-/* "linux|macos" */
+/* Splits "linux|macos". */
 static void add_alternatives(struct text *out, const char *argument)
 {
 	size_t count = 0, length;
@@ -60,15 +63,35 @@ void completions_add_values(struct text *out, const struct option_info *option)
 	} else if (strcmp(option->argument, "POLICY") == 0) {
 		for (size_t i = 0; builtin_at(i, &builtin); i++)
 			add_word(out, &count, builtin.name, strlen(builtin.name));
+	} else if (strcmp(option->argument, "HOST") == 0) {
+		for (size_t i = 0; i < setup_host_count; i++)
+			if (setup_host_table[i].hook)
+				add_word(out, &count, setup_host_table[i].name, strlen(setup_host_table[i].name));
 	} else
 		add_alternatives(out, option->argument);
 }
 
-void completions_add_words(struct text *out, const struct subcommand_word *words)
+bool completions_has_words(const struct subcommand *subcommand)
 {
+	return subcommand->words || subcommand->names;
+}
+
+bool completions_word(const struct subcommand *subcommand, size_t index, struct subcommand_word *word)
+{
+	*word = (struct subcommand_word){ 0 };
+	if (subcommand->words)
+		*word = subcommand->words[index];
+	else if (subcommand->names)
+		*word = (struct subcommand_word){ subcommand->names(index), subcommand->options, OPERAND_NONE };
+	return word->name != NULL;
+}
+
+void completions_add_words(struct text *out, const struct subcommand *subcommand)
+{
+	struct subcommand_word word;
 	size_t count = 0;
-	for (; words && words->name; words++)
-		add_word(out, &count, words->name, strlen(words->name));
+	for (size_t i = 0; completions_word(subcommand, i, &word); i++)
+		add_word(out, &count, word.name, strlen(word.name));
 }
 
 void completions_add_quoted(struct text *out, const char *string, const char *special, const char *quote)

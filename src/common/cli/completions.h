@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion scripts for bash, zsh and fish, written from the tables of subcommands, options, guarantees and policies. */
+/* Writes the completion scripts for bash, zsh and fish from the tables of subcommands, options,
+ * hosts, guarantees and policies. */
 #ifndef BERM_COMMON_CLI_COMPLETIONS_H
 #define BERM_COMMON_CLI_COMPLETIONS_H
 
@@ -12,7 +13,7 @@ struct text;
 
 extern const char *const completions_shells[]; /* ends with NULL */
 
-/* False if there is none for that shell. */
+/* Adds the script to `out`. Returns false for an unknown shell. */
 bool completions_write(const char *shell, const struct subcommand *table, size_t count, struct text *out);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion script for fish: `complete` lines, each with the contexts in which it holds. */
+/* Writes the completion script for fish: `complete` lines with the contexts in which they apply. */
 #include "common/cli/completions_internal.h"
 
 static const char engine[] = "\n"
-			     "# Where the cursor is: nothing, `run`, `check`, `check read` and so on; `command` once a command "
-			     "of its own has begun.\n"
+			     "# Prints the context: nothing, `run`, `check`, `check read` and so on; `command` in the command "
+			     "of `berm run`.\n"
 			     "function __berm_context\n"
 			     "	set -l words (commandline -opc)\n"
 			     "	set -l context\n"
@@ -35,7 +35,7 @@ static const char engine[] = "\n"
 			     "	contains -- \"$context\" $argv\n"
 			     "end\n"
 			     "\n"
-			     "# The command behind `berm run`, completed as it wants it: without berm's own words before it.\n"
+			     "# Completes the command of `berm run` with its own completion.\n"
 			     "function __berm_command\n"
 			     "	set -l words (commandline -opc) (commandline -ct)\n"
 			     "	set -l is_value no\n"
@@ -76,23 +76,24 @@ static void add_lists(struct text *out, const struct subcommands *subcommands)
 			text_add(out, " %s", subcommands->items[i].name);
 	text_add(out, "\nset -g __berm_have_words");
 	for (size_t i = 0; i < subcommands->count; i++)
-		if (subcommands->items[i].words)
+		if (completions_has_words(&subcommands->items[i]))
 			text_add(out, " %s", subcommands->items[i].name);
 	text_add(out, "\n");
 }
 
-/* complete -c berm -n "__berm_in 'run' 'check' 'check read'": every context that knows one of these options. */
-static void add_contexts(struct text *out, const struct subcommands *subcommands, unsigned commands)
+/* Adds `complete -c berm -n "__berm_in 'run' 'check' 'check read'"`: every context that
+ * accepts the option. */
+static void add_contexts(struct text *out, const struct subcommands *subcommands, uint64_t option)
 {
 	text_add(out, "complete -c berm -n \"__berm_in");
 	for (size_t i = 0; i < subcommands->count; i++) {
 		const struct subcommand *subcommand = &subcommands->items[i];
-		const struct subcommand_word *word = subcommand->words;
-		if (subcommand->options & commands)
+		struct subcommand_word word;
+		if (subcommand->options & option)
 			text_add(out, " '%s'", subcommand->name);
-		for (; word && word->name; word++)
-			if (word->options & commands)
-				text_add(out, " '%s %s'", subcommand->name, word->name);
+		for (size_t k = 0; completions_word(subcommand, k, &word); k++)
+			if (word.options & option)
+				text_add(out, " '%s %s'", subcommand->name, word.name);
 	}
 	text_add(out, "\"");
 }
@@ -122,7 +123,7 @@ static void add_options(struct text *out, const struct subcommands *subcommands)
 {
 	struct option_info option;
 	for (size_t i = 0; options_at(i, &option); i++) {
-		add_contexts(out, subcommands, option.commands);
+		add_contexts(out, subcommands, option.bit);
 		text_add(out, " -l %s", option.name);
 		if (option.letter)
 			text_add(out, " -s %c", option.letter);
@@ -150,21 +151,21 @@ static void add_operand(struct text *out, const char *name, const char *word, en
 
 static void add_subcommand(struct text *out, const struct subcommand *subcommand)
 {
-	const struct subcommand_word *word = subcommand->words;
+	struct subcommand_word word;
 
 	if (subcommand->help) {
 		text_add(out, "complete -c berm -n \"__berm_in ''\" -a '%s' -d ", subcommand->name);
 		add_quoted(out, subcommand->help);
 		text_add(out, "\n");
 	}
-	if (word) {
+	if (completions_has_words(subcommand)) {
 		text_add(out, "complete -c berm -n \"__berm_in '%s'\" -a '", subcommand->name);
-		completions_add_words(out, word);
+		completions_add_words(out, subcommand);
 		text_add(out, "'\n");
 	}
 	add_operand(out, subcommand->name, NULL, subcommand->operand);
-	for (; word && word->name; word++)
-		add_operand(out, subcommand->name, word->name, word->operand);
+	for (size_t i = 0; completions_word(subcommand, i, &word); i++)
+		add_operand(out, subcommand->name, word.name, word.operand);
 }
 
 void completions_write_fish(const struct subcommands *subcommands, struct text *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the writers of the completion scripts share: the kinds of values, lists of words, quoting. For completions*.c only. */
+/* Internal interface of completions*.c: kinds of values, lists of words, quoting. */
 #ifndef BERM_COMMON_CLI_COMPLETIONS_INTERNAL_H
 #define BERM_COMMON_CLI_COMPLETIONS_INTERNAL_H
 
@@ -12,10 +12,10 @@ struct subcommands {
 	size_t count;
 };
 
-/* What an option's value can be completed to. */
+/* The completion of an option's value. */
 enum completion_value {
 	COMPLETION_NONE, /* takes no value */
-	COMPLETION_FREE, /* nothing is known about it */
+	COMPLETION_FREE, /* no completion */
 	COMPLETION_FILE,
 	COMPLETION_DIRECTORY,
 	COMPLETION_VARIABLE,
@@ -23,10 +23,14 @@ enum completion_value {
 };
 enum completion_value completions_value(const struct option_info *option);
 bool completions_is_optional(const struct option_info *option);
-/* Separated by blanks. */
+/* Copies the subcommand's word with this index. Returns false past the last word. */
+bool completions_word(const struct subcommand *subcommand, size_t index, struct subcommand_word *word);
+bool completions_has_words(const struct subcommand *subcommand);
+/* Add lists separated by blanks. */
 void completions_add_values(struct text *out, const struct option_info *option);
-void completions_add_words(struct text *out, const struct subcommand_word *words);
-/* The inside of a single-quoted string: a quote becomes `quote`, each character of `special` gets a backslash. */
+void completions_add_words(struct text *out, const struct subcommand *subcommand);
+/* Adds the inside of a single-quoted string: a quote becomes `quote`, and each character of
+ * `special` gets a backslash. */
 void completions_add_quoted(struct text *out, const char *string, const char *special, const char *quote);
 
 void completions_write_bash(const struct subcommands *subcommands, struct text *out);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion script for zsh: one function with one call of _arguments for each subcommand and each word behind it. */
+/* Writes the completion script for zsh: one function with one call of _arguments per subcommand and
+ * per word after it. */
 #include "common/cli/completions_internal.h"
 
-/* Inside '[...]' and between the colons of a specification. */
+/* Quotes for '[...]' and for the fields between colons of a specification. */
 static void add_escaped(struct text *out, const char *string)
 {
 	completions_add_quoted(out, string, "[]:\\", "'\\''");
 }
 
-/* The action that completes a value, with the message before it. */
+/* Adds the message and the action that completes a value. */
 static void add_value(struct text *out, const struct option_info *option)
 {
 	static const char *const actions[] = {
@@ -48,11 +49,11 @@ static void add_option(struct text *out, const struct option_info *option)
 	text_add(out, "'");
 }
 
-static void add_options(struct text *out, unsigned commands)
+static void add_options(struct text *out, uint64_t accepted)
 {
 	struct option_info option;
 	for (size_t i = 0; options_at(i, &option); i++)
-		if (option.commands & commands)
+		if (option.bit & accepted)
 			add_option(out, &option);
 }
 
@@ -68,9 +69,9 @@ static void add_operand(struct text *out, enum operand operand)
 	text_add(out, "%s", specifications[operand]);
 }
 
-/* The function of one subcommand, or of one word behind it. The leading colon keeps _arguments from taking the first
- * specification for an option of its own when there are no options. */
-static void add_function(struct text *out, const char *name, const char *word, unsigned options, enum operand operand)
+/* Adds the function of one subcommand or word. Without options, the leading colon stops _arguments
+ * from parsing the first specification as its own option. */
+static void add_function(struct text *out, const char *name, const char *word, uint64_t options, enum operand operand)
 {
 	text_add(out, "_berm_%s%s%s() {\n	_arguments -S%s :", name, word ? "_" : "", word ? word : "",
 		 operand == OPERAND_COMMAND ? " -A '-*'" : "");
@@ -79,7 +80,8 @@ static void add_function(struct text *out, const char *name, const char *word, u
 	text_add(out, "\n}\n\n");
 }
 
-/* A subcommand with words: completes the word, then hands over to the word's function. */
+/* Adds the function of a subcommand with words: completes the word, then calls
+ * the word's function. */
 static void add_dispatcher(struct text *out, const struct subcommand *subcommand)
 {
 	text_add(out,
@@ -88,7 +90,7 @@ static void add_dispatcher(struct text *out, const struct subcommand *subcommand
 		 subcommand->name);
 	add_options(out, subcommand->options);
 	text_add(out, " \\\n		'1:word:(");
-	completions_add_words(out, subcommand->words);
+	completions_add_words(out, subcommand);
 	text_add(out,
 		 ")' \\\n		'*::argument:->word' && return\n"
 		 "	if [[ $state == word ]] && (( $+functions[_berm_%s_$line[1]] )); then\n"
@@ -98,13 +100,13 @@ static void add_dispatcher(struct text *out, const struct subcommand *subcommand
 
 static void add_functions(struct text *out, const struct subcommand *subcommand)
 {
-	const struct subcommand_word *word = subcommand->words;
-	if (!word) {
+	struct subcommand_word word;
+	if (!completions_has_words(subcommand)) {
 		add_function(out, subcommand->name, NULL, subcommand->options, subcommand->operand);
 		return;
 	}
-	for (; word->name; word++)
-		add_function(out, subcommand->name, word->name, word->options, word->operand);
+	for (size_t i = 0; completions_word(subcommand, i, &word); i++)
+		add_function(out, subcommand->name, word.name, word.options, word.operand);
 	add_dispatcher(out, subcommand);
 }
 
@@ -125,6 +127,6 @@ void completions_write_zsh(const struct subcommands *subcommands, struct text *o
 		      "		_describe -t subcommands subcommand subcommands\n		return\n	fi\n"
 		      "	shift words\n	(( CURRENT-- ))\n"
 		      "	if (( $+functions[_berm_$words[1]] )); then\n		_berm_$words[1]\n	fi\n}\n\n"
-		      "# Loaded by name it is called at once; sourced it registers itself.\n"
+		      "# Autoloaded: call it. Sourced: register it.\n"
 		      "if [[ $funcstack[1] == _berm ]]; then\n	_berm \"$@\"\nelse\n	compdef _berm berm\nfi\n");
 }

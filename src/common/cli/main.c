@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subcommand table. */
+/* The table of subcommands, and their dispatch. */
 #include <stdio.h>
 #include <string.h>
 
+#include "common/agents/agents.h"
 #include "common/backend.h"
 #include "common/cli/commands.h"
 #include "common/base/descriptors.h"
-#include "common/fs/filesystem.h"
+#include "common/fs/path.h"
 #include "common/context/programs.h"
 #include "common/cli/subcommands.h"
+#include "common/setup/setup.h"
 #include "common/base/text.h"
 #include "version.h"
 
@@ -27,7 +29,15 @@ static const struct subcommand_word state_words[] = {
 	{ 0 },
 };
 
-static const struct subcommand_word shell_words[] = {
+static const struct subcommand_word quarantine_words[] = {
+	{ "list", COMMAND_QUARANTINE_LIST, OPERAND_NONE },
+	{ "show", COMMAND_QUARANTINE_SHOW, OPERAND_NONE },
+	{ "restore", COMMAND_QUARANTINE_SHOW, OPERAND_NONE },
+	{ "drop", COMMAND_QUARANTINE_DROP, OPERAND_NONE },
+	{ 0 },
+};
+
+static const struct subcommand_word completion_shells[] = {
 	{ "bash", 0, OPERAND_NONE },
 	{ "zsh", 0, OPERAND_NONE },
 	{ "fish", 0, OPERAND_NONE },
@@ -37,18 +47,6 @@ static const struct subcommand_word shell_words[] = {
 static const struct subcommand_word shell_names[] = {
 	{ "bash", COMMAND_SHELL, OPERAND_NONE }, { "zsh", COMMAND_SHELL, OPERAND_NONE },  { "sh", COMMAND_SHELL, OPERAND_NONE },
 	{ "dash", COMMAND_SHELL, OPERAND_NONE }, { "fish", COMMAND_SHELL, OPERAND_NONE }, { 0 },
-};
-
-/* The hosts of setup_hosts.c, in its order; a test compares. */
-static const struct subcommand_word setup_words[] = {
-	{ "claude-code", COMMAND_SETUP, OPERAND_NONE }, { "codex", COMMAND_SETUP, OPERAND_NONE },
-	{ "gemini", COMMAND_SETUP, OPERAND_NONE },	{ "opencode", COMMAND_SETUP, OPERAND_NONE },
-	{ "aider", COMMAND_SETUP, OPERAND_NONE },	{ "cursor", COMMAND_SETUP, OPERAND_NONE },
-	{ "vscode", COMMAND_SETUP, OPERAND_NONE },	{ "zed", COMMAND_SETUP, OPERAND_NONE },
-	{ "jetbrains", COMMAND_SETUP, OPERAND_NONE },	{ "emacs", COMMAND_SETUP, OPERAND_NONE },
-	{ "vim", COMMAND_SETUP, OPERAND_NONE },		{ "npm", COMMAND_SETUP, OPERAND_NONE },
-	{ "make", COMMAND_SETUP, OPERAND_NONE },	{ "tmux", COMMAND_SETUP, OPERAND_NONE },
-	{ "mcp", COMMAND_SETUP, OPERAND_NONE },		{ 0 },
 };
 
 static const struct subcommand_word hooks_words[] = {
@@ -61,29 +59,34 @@ static const struct subcommand_word hooks_words[] = {
 const struct subcommand subcommand_table[] = {
 	{ "run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox", .options = COMMAND_RUN,
 	  .operand = OPERAND_COMMAND },
-	{ "shell", cmd_shell, "shell [options] [SHELL]", "an interactive shell in the sandbox", .options = COMMAND_SHELL,
+	{ "agent", cmd_agent, "agent NAME [ARGUMENT...]", "run a whole agent in the sandbox", .options = COMMAND_AGENT,
+	  .names = agent_name, .operand = OPERAND_COMMAND },
+	{ "shell", cmd_shell, "shell [options] [SHELL]", "start an interactive shell in the sandbox", .options = COMMAND_SHELL,
 	  .words = shell_names },
 	{ "-c", cmd_shell_string, "-c STRING", "run a shell command line in the sandbox", .options = 0 },
-	{ "plan", cmd_plan, "plan", "what the policy means here; runs nothing", .options = COMMAND_PLAN },
-	{ "check", cmd_check, "check read|write|... X", "one question, answered with the rule", .options = COMMAND_CHECK,
+	{ "plan", cmd_plan, "plan", "show what the policy allows here; run nothing", .options = COMMAND_PLAN },
+	{ "check", cmd_check, "check read|write|... X", "check one access and show the deciding rule", .options = COMMAND_CHECK,
 	  .words = check_words },
-	{ "policies", cmd_policies, "policies", "the built-in policies and the language", .options = COMMAND_POLICIES },
+	{ "policies", cmd_policies, "policies", "list the built-in policies and all policy keys", .options = COMMAND_POLICIES },
 	{ "init", cmd_init, "init [DIR]", "write a berm.yml that fits the project", .options = COMMAND_INIT,
 	  .operand = OPERAND_DIRECTORY },
-	{ "trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml opens", .options = COMMAND_TRUST,
+	{ "trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml allows", .options = COMMAND_TRUST,
 	  .operand = OPERAND_DIRECTORY },
-	{ "state", cmd_state, "state list|reset|path", "private homes: what is kept, and emptying it", .words = state_words },
-	{ "doctor", cmd_doctor, "doctor", "what this machine can hold, tried out", .options = COMMAND_DOCTOR },
+	{ "state", cmd_state, "state list|reset|path", "list or reset private homes", .words = state_words },
+	{ "quarantine", cmd_quarantine, "quarantine list|show|...", "list or restore what was taken out of a project",
+	  .words = quarantine_words },
+	{ "doctor", cmd_doctor, "doctor", "check which guarantees hold on this machine", .options = COMMAND_DOCTOR },
 	{ "doctor-attempts", cmd_doctor_attempts, "doctor-attempts", NULL, .options = 0 },
-	{ "setup", cmd_setup, "setup [HOST]", "let an agent, editor or tool run commands in it", .options = COMMAND_SETUP,
-	  .words = setup_words },
+	{ "setup", cmd_setup, "setup [HOST]", "configure an agent, editor or tool to use berm", .options = COMMAND_SETUP,
+	  .names = setup_host_name },
 	{ "hook-rewrite", cmd_hook_rewrite, "hook-rewrite --host=HOST", NULL, .options = COMMAND_HOOK },
-	{ "hooks", cmd_hooks, "hooks install|status|...", "git hooks in the sandbox", .options = COMMAND_HOOKS,
+	{ "hooks", cmd_hooks, "hooks install|status|...", "run git hooks in the sandbox", .options = COMMAND_HOOKS,
 	  .words = hooks_words },
-	{ "version", cmd_version, "version", "the version", .options = 0 },
-	{ "help", cmd_help, "help", "this text", .options = 0 },
+	{ "version", cmd_version, "version", "print the version", .options = 0 },
+	{ "completions", cmd_completions, "completions SHELL", "print completions for bash, zsh or fish",
+	  .words = completion_shells },
+	{ "help", cmd_help, "help [SUBCOMMAND]", "print this text, or that of a subcommand", .options = 0 },
 	{ "hook-run", cmd_hook_run, "hook-run NAME [ARGUMENT...]", NULL, .options = 0 },
-	{ "completions", cmd_completions, "completions bash|zsh|fish", NULL, .words = shell_words },
 };
 
 enum { SUBCOMMAND_COUNT = sizeof subcommand_table / sizeof subcommand_table[0] };
@@ -92,22 +95,19 @@ const size_t subcommand_count = SUBCOMMAND_COUNT;
 
 static void add_usage(struct text *out)
 {
-	text_add(out, "berm runs one command behind a wall made of what the operating system has.\n\n");
+	text_add(out, "berm runs a command in a sandbox made of the operating system's own mechanisms.\n\n");
 	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
 		if (subcommand_table[i].help)
 			text_add(out, "  berm %-25s %s\n", subcommand_table[i].usage, subcommand_table[i].help);
-	text_add(out, "\n`berm run --help` and so on say more. Manual: man berm, man 5 berm-policy.\n");
+	text_add(out, "\nOptions: berm run --help and so on. Manual: man berm, man 5 berm-policy.\n");
 }
 
-static int cmd_help(int argc, char **argv)
+static const struct subcommand *find(const char *word)
 {
-	struct text out = { 0 };
-	(void)argc;
-	(void)argv;
-	add_usage(&out);
-	fputs(out.data, stdout);
-	text_free(&out);
-	return 0;
+	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
+		if (strcmp(word, subcommand_table[i].name) == 0)
+			return &subcommand_table[i];
+	return NULL;
 }
 
 int cmd_version(int argc, char **argv)
@@ -118,22 +118,50 @@ int cmd_version(int argc, char **argv)
 	return 0;
 }
 
-static int unknown(const char *word)
+/* Suggests the whole line: `berm npm test` is a frequent slip. */
+static void suggest_run(struct error *err, int argc, char **argv)
 {
-	const char *names[SUBCOMMAND_COUNT];
+	struct text line = { 0 };
+	for (int i = 1; i < argc; i++) {
+		text_add(&line, " ");
+		text_add_shell_word(&line, argv[i]);
+	}
+	error_hint(err, "to run a command: berm run --%s", line.data);
+	text_free(&line);
+}
+
+static int unknown(int argc, char **argv)
+{
+	const char *names[SUBCOMMAND_COUNT], *word = argv[1];
 	struct error err = { 0 };
 	const char *nearest;
 	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
 		names[i] = subcommand_table[i].name;
 	nearest = text_nearest(word, names, SUBCOMMAND_COUNT);
-	error_set(&err, "no such subcommand: %s", word);
+	error_set(&err, "unknown subcommand: %s", word);
 	if (nearest)
 		error_hint(&err, "did you mean `berm %s`?", nearest);
-	error_hint(&err, "to run a command: berm run -- %s", word);
+	suggest_run(&err, argc, argv);
 	return report_error(&err);
 }
 
-/* A result that could not be written is a failure: `berm plan --json > /dev/full`. */
+/* `berm help run` prints what `berm run --help` prints. */
+static int cmd_help(int argc, char **argv)
+{
+	struct text out = { 0 };
+	const struct subcommand *subcommand = argc > 1 ? find(argv[1]) : NULL;
+	char option[] = "--help";
+	char *words[] = { argc > 1 ? argv[1] : NULL, option, NULL };
+
+	if (argc > 1 && !subcommand)
+		return unknown(argc, argv);
+	if (subcommand && (subcommand->options || subcommand->words))
+		return subcommand->run(2, words);
+	add_usage(&out);
+	return report_text(&out);
+}
+
+/* Reports failed output: `berm plan --json > /dev/full` must not succeed. */
 static int flush(int status)
 {
 	struct error err = { 0 };
@@ -144,7 +172,8 @@ static int flush(int status)
 	return status ? status : EXIT_REFUSED;
 }
 
-/* The names that berm goes by when it stands for a shell. The name says which shell is meant, never where anything lies. */
+/* Returns the function for the names under which berm is a shell, else NULL. The name only selects
+ * the shell, never a path. */
 static int (*named(const char *program))(int, char **)
 {
 	const char *base = path_base_name(program);
@@ -156,6 +185,7 @@ static int (*named(const char *program))(int, char **)
 int main(int argc, char **argv)
 {
 	int (*shell)(int, char **) = argc > 0 ? named(argv[0]) : NULL;
+	const struct subcommand *subcommand;
 	struct error err = { 0 };
 	if (descriptors_secure_stdio(&err) < 0)
 		return report_error(&err);
@@ -169,11 +199,9 @@ int main(int argc, char **argv)
 		return EXIT_REFUSED;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-		return flush(cmd_help(argc, argv));
+		return flush(cmd_help(1, argv));
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return flush(cmd_version(argc, argv));
-	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-		if (strcmp(argv[1], subcommand_table[i].name) == 0)
-			return flush(subcommand_table[i].run(argc - 1, argv + 1));
-	return unknown(argv[1]);
+	subcommand = find(argv[1]);
+	return subcommand ? flush(subcommand->run(argc - 1, argv + 1)) : unknown(argc, argv);
 }

@@ -1,105 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options from one table. Names are matched by full length: a prefix is never taken for an option. Never prints. */
+/* The table of options and its parser. Names match by full length: a prefix is never
+ * accepted. Never prints. */
 #include "common/cli/options.h"
 
 #include <assert.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "common/policy/guarantee.h"
+#include "common/policy/value.h"
+#include "common/base/sha256.h"
 #include "common/base/text.h"
 
-enum option_id {
-	OPTION_PROJECT,
-	OPTION_POLICY,
-	OPTION_ALLOW_READ,
-	OPTION_ALLOW_WRITE,
-	OPTION_ALLOW_NET,
-	OPTION_DENY,
-	OPTION_ENV,
-	OPTION_STRICT,
-	OPTION_ACCEPT_WEAKER,
-	OPTION_PASS_FD,
-	OPTION_DRY_RUN,
-	OPTION_JSON,
-	OPTION_FORMAT,
-	OPTION_OS,
-	OPTION_CONTEXT,
-	OPTION_WHY_REBUILT,
-	OPTION_SHOW,
-	OPTION_SCHEMA,
-	OPTION_KEYS,
-	OPTION_LIST,
-	OPTION_REVOKE,
-	OPTION_PRINT,
-	OPTION_WRITE,
-	OPTION_UNDO,
-	OPTION_SETUP_CHECK,
-	OPTION_FILE,
-	OPTION_HOST,
-	OPTION_ALL,
-	OPTION_GLOBAL,
-	OPTION_REPOSITORY,
-	OPTION_UNINSTALL,
-	OPTION_YES,
-	OPTION_INSTALL_APPARMOR,
-	OPTION_VERBOSE,
-	OPTION_HELP,
-};
-
-struct option_row {
-	enum option_id id;
-	const char *name;
-	char letter; /* 0 if it has none */
-	const char *argument; /* NULL: takes none; in brackets: optional */
-	unsigned commands;
-	const char *help;
-};
-
-enum { POLICY_COMMANDS = COMMAND_RUN | COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE_PATH | COMMAND_SHELL };
-
-static const struct option_row option_table[] = {
-	{ OPTION_PROJECT, "project", 0, "DIR", POLICY_COMMANDS, "the project (default: nearest berm.yml or .git)" },
-	{ OPTION_POLICY, "policy", 0, "FILE", POLICY_COMMANDS, "this policy instead of the project's berm.yml" },
-	{ OPTION_ALLOW_READ, "allow-read", 0, "PATH,...", POLICY_COMMANDS, "also readable" },
-	{ OPTION_ALLOW_WRITE, "allow-write", 0, "PATH,...", POLICY_COMMANDS, "also writable" },
-	{ OPTION_ALLOW_NET, "allow-net", 0, "[HOST:PORT,...]", POLICY_COMMANDS,
-	  "allow these destinations (all without a value)" },
-	{ OPTION_DENY, "deny", 0, "PATTERN,...", POLICY_COMMANDS, "also denied" },
-	{ OPTION_ENV, "env", 0, "NAME[=VALUE]", POLICY_COMMANDS, "pass or set an environment variable" },
-	{ OPTION_STRICT, "strict", 0, NULL, POLICY_COMMANDS, "files.guard: strict" },
-	{ OPTION_ACCEPT_WEAKER, "accept-weaker", 0, "GUARANTEE", POLICY_COMMANDS,
-	  "run although this guarantee is weaker here" },
-	{ OPTION_PASS_FD, "pass-fd", 0, "N", COMMAND_RUN | COMMAND_SHELL, "keep this open file descriptor" },
-	{ OPTION_DRY_RUN, "dry-run", 0, NULL, COMMAND_RUN, "show the plan, run nothing" },
-	{ OPTION_JSON, "json", 0, NULL,
-	  COMMAND_PLAN | COMMAND_CHECK | COMMAND_STATE | COMMAND_STATE_PATH | COMMAND_DOCTOR | COMMAND_SETUP, "for programs" },
-	{ OPTION_FORMAT, "format", 0, "text|json|sbpl", COMMAND_PLAN, "as text, JSON or a macOS profile" },
-	{ OPTION_OS, "os", 0, "linux|macos", COMMAND_PLAN | COMMAND_CHECK, "answer for this system" },
-	{ OPTION_CONTEXT, "context", 0, "FILE", COMMAND_PLAN | COMMAND_CHECK, "answer for the machine described in FILE" },
-	{ OPTION_WHY_REBUILT, "why-rebuilt", 0, NULL, COMMAND_PLAN, "would `run` use the stored plan?" },
-	{ OPTION_SHOW, "show", 0, "POLICY", COMMAND_POLICIES, "print one built-in policy" },
-	{ OPTION_SCHEMA, "schema", 0, NULL, COMMAND_POLICIES, "print the JSON Schema of policy files" },
-	{ OPTION_KEYS, "keys", 0, NULL, COMMAND_POLICIES, "list every key of the language" },
-	{ OPTION_LIST, "list", 0, NULL, COMMAND_TRUST, "list what is trusted" },
-	{ OPTION_REVOKE, "revoke", 0, NULL, COMMAND_TRUST, "take the trust back" },
-	{ OPTION_PRINT, "print", 0, NULL, COMMAND_INIT | COMMAND_SETUP, "print what would be written, nothing else" },
-	{ OPTION_WRITE, "write", 0, NULL, COMMAND_SETUP, "make the change" },
-	{ OPTION_UNDO, "undo", 0, NULL, COMMAND_SETUP, "take the change back" },
-	{ OPTION_SETUP_CHECK, "check", 0, NULL, COMMAND_SETUP, "is it in force?" },
-	{ OPTION_FILE, "file", 0, "FILE", COMMAND_SETUP, "the host's settings, if they lie elsewhere" },
-	{ OPTION_HOST, "host", 0, "claude-code|codex|gemini|cursor", COMMAND_HOOK, "whose JSON it is" },
-	{ OPTION_ALL, "all", 0, NULL, COMMAND_STATE, "reset every project" },
-	{ OPTION_REPOSITORY, "repo", 0, NULL, COMMAND_HOOKS, "this repository (default)" },
-	{ OPTION_GLOBAL, "global", 0, NULL, COMMAND_HOOKS, "every repository without a core.hooksPath" },
-	{ OPTION_UNINSTALL, "uninstall", 0, NULL, COMMAND_HOOKS, "the same as the word" },
-	{ OPTION_YES, "yes", 'y', NULL, COMMAND_TRUST | COMMAND_STATE, "do not ask" },
-	{ OPTION_INSTALL_APPARMOR, "install-apparmor", 0, NULL, COMMAND_DOCTOR, "let berm make user namespaces (root)" },
-	{ OPTION_VERBOSE, "verbose", 'v', NULL, POLICY_COMMANDS | COMMAND_DOCTOR, "say more" },
-	{ OPTION_HELP, "help", 'h', NULL, ~0u, "this text" },
-};
-
-enum { OPTION_TABLE_COUNT = sizeof option_table / sizeof option_table[0] };
+enum { CONTENT_MIN = 8 }; /* characters of a hash that a user types */
 
 static struct rule command_line_rule(struct arena *arena, const char *key, const char *text, size_t length)
 {
@@ -111,7 +25,7 @@ static struct rule command_line_rule(struct arena *arena, const char *key, const
 	};
 }
 
-/* --allow-read=a,b: one rule per part, as Deno's users know it. */
+/* Adds one rule per part of --allow-read=a,b, the syntax of Deno. */
 static int add_list(struct arena *arena, struct rules *rules, const char *key, const char *option, const char *value,
 		    struct error *err)
 {
@@ -147,16 +61,27 @@ static int take_net(struct arena *arena, struct options *options, const char *va
 	return add_list(arena, &policy->network.allow, "network.allow", "allow-net", value, err);
 }
 
-static bool is_variable_name(const char *name, size_t length)
+static int take_read(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
-	if (length == 0 || (name[0] >= '0' && name[0] <= '9'))
-		return false;
-	for (size_t i = 0; i < length; i++) {
-		char c = name[i];
-		if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '*'))
-			return false;
-	}
-	return true;
+	return add_list(arena, &options->command_line.files.read, "files.read", "allow-read", value, err);
+}
+
+static int take_write(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	return add_list(arena, &options->command_line.files.write, "files.write", "allow-write", value, err);
+}
+
+static int take_deny(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	return add_list(arena, &options->command_line.files.deny, "files.deny", "deny", value, err);
+}
+
+static int take_strict(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)value;
+	(void)err;
+	set_scalar(arena, &options->command_line.files.guard, "files.guard", "strict", LEVEL_STRICT);
+	return 0;
 }
 
 static int take_env(struct arena *arena, struct options *options, const char *value, struct error *err)
@@ -164,7 +89,7 @@ static int take_env(struct arena *arena, struct options *options, const char *va
 	struct policy *policy = &options->command_line;
 	assert(value);
 	size_t length = strcspn(value, "=");
-	if (!is_variable_name(value, length) || (value[length] == '=' && memchr(value, '*', length)))
+	if (!policy_value_is_variable(value, length, value[length] == '\0'))
 		return error_set(err, "--env=%s: not a variable name", value);
 	if (value[length] == '\0') {
 		*arena_push(arena, &policy->environment.pass) = command_line_rule(arena, "environment.pass", value, length);
@@ -202,11 +127,12 @@ static int take_weaker(struct arena *arena, struct options *options, const char 
 	return 0;
 }
 
-/* Ascending and without repetition, which is what closing the rest needs. */
-static int take_fd(struct options *options, const char *value, struct error *err)
+/* Keeps the list sorted and free of duplicates, as closing all other descriptors requires. */
+static int take_fd(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	uint64_t number;
 	size_t at = options->pass_fd_count;
+	(void)arena;
 	if (!text_parse_u64(value, 65535, &number))
 		return error_set(err, "--pass-fd=%s: not a file descriptor number", value);
 	if (number <= 2)
@@ -226,131 +152,121 @@ static int take_fd(struct options *options, const char *value, struct error *err
 	return 0;
 }
 
-/* `value` is NULL only for an option whose argument is none or in brackets; options_parse sees to that, the asserts say it. */
+static int take_format(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)arena;
+	assert(value);
+	if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0 && strcmp(value, "sbpl") != 0)
+		return error_set(err, "--format=%s: text, json or sbpl", value);
+	options->wants_json = strcmp(value, "json") == 0;
+	options->wants_sbpl = strcmp(value, "sbpl") == 0;
+	return 0;
+}
+
+static int take_drop(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)arena;
+	if (value && (strlen(value) < CONTENT_MIN || strlen(value) > SHA256_HEX || value[strspn(value, "0123456789abcdef")]))
+		return error_set(err, "--drop=%s: a hash as --list shows it, at least %d characters", value, CONTENT_MIN);
+	options->wants_drop = true;
+	options->content = value;
+	return 0;
+}
+
+static int take_os(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)arena;
+	assert(value);
+	if (strcmp(value, "linux") != 0 && strcmp(value, "macos") != 0)
+		return error_set(err, "--os=%s: linux or macos", value);
+	options->os = value;
+	return 0;
+}
+
+/* A row either sets a member of struct options (a bool without an argument, a string with one) or
+ * calls `take`. `value` is NULL only for an option whose argument is none or in brackets. */
+struct option_row {
+	const char *name;
+	char letter; /* 0: none */
+	const char *argument; /* NULL: takes none; in brackets: optional */
+	const char *help;
+	int (*take)(struct arena *arena, struct options *options, const char *value, struct error *err);
+	size_t member;
+};
+
+#define SET(member_name) NULL, offsetof(struct options, member_name)
+
+static const struct option_row option_table[OPTION_COUNT] = {
+	[OPTION_PROJECT] = { "project", 0, "DIR", "the project (default: nearest berm.yml or .git)", SET(project) },
+	[OPTION_POLICY] = { "policy", 0, "FILE", "use this policy, not the project's berm.yml", SET(policy_file) },
+	[OPTION_ALLOW_READ] = { "allow-read", 0, "PATH,...", "make these paths readable", take_read, 0 },
+	[OPTION_ALLOW_WRITE] = { "allow-write", 0, "PATH,...", "make these paths writable", take_write, 0 },
+	[OPTION_ALLOW_NET] = { "allow-net", 0, "[HOST:PORT,...]", "allow these destinations (no value: all)", take_net, 0 },
+	[OPTION_DENY] = { "deny", 0, "PATTERN,...", "hide what these patterns match", take_deny, 0 },
+	[OPTION_ENV] = { "env", 0, "NAME[=VALUE]", "pass or set an environment variable", take_env, 0 },
+	[OPTION_STRICT] = { "strict", 0, NULL, "set files.guard: strict", take_strict, 0 },
+	[OPTION_ACCEPT_WEAKER] = { "accept-weaker", 0, "GUARANTEE", "run although this guarantee is weaker here", take_weaker,
+				   0 },
+	[OPTION_PASS_FD] = { "pass-fd", 0, "N", "pass this open file descriptor", take_fd, 0 },
+	[OPTION_DRY_RUN] = { "dry-run", 0, NULL, "show the plan, run nothing", SET(is_dry_run) },
+	[OPTION_PLAN] = { "plan", 0, NULL, "show the plan and the agent's files, run nothing", SET(wants_plan) },
+	[OPTION_JSON] = { "json", 0, NULL, "print JSON", SET(wants_json) },
+	[OPTION_FORMAT] = { "format", 0, "text|json|sbpl", "print text, JSON or a macOS profile", take_format, 0 },
+	[OPTION_OS] = { "os", 0, "linux|macos", "answer for this system", take_os, 0 },
+	[OPTION_CONTEXT] = { "context", 0, "FILE", "answer for the machine described in FILE", SET(context_file) },
+	[OPTION_WHY_REBUILT] = { "why-rebuilt", 0, NULL, "report whether `run` uses the cached plan", SET(wants_why_rebuilt) },
+	[OPTION_SHOW] = { "show", 0, "POLICY", "print one built-in policy", SET(show) },
+	[OPTION_SCHEMA] = { "schema", 0, NULL, "print the JSON Schema of policy files", SET(wants_schema) },
+	[OPTION_KEYS] = { "keys", 0, NULL, "list every policy key", SET(wants_keys) },
+	[OPTION_LIST] = { "list", 0, NULL, "list the trusted policies", SET(wants_list) },
+	[OPTION_DROP] = { "drop", 0, "[CONTENT]", "withdraw the trust (no value: of every content)", take_drop, 0 },
+	[OPTION_PRINT] = { "print", 0, NULL, "print the result, write nothing", SET(wants_print) },
+	[OPTION_WRITE] = { "write", 0, NULL, "make the change", SET(wants_write) },
+	[OPTION_UNDO] = { "undo", 0, NULL, "undo the change", SET(wants_undo) },
+	[OPTION_CHECK] = { "check", 0, NULL, "report whether it is in force", SET(wants_check) },
+	[OPTION_FILE] = { "file", 0, "FILE", "the host's settings file, if not the default", SET(file) },
+	[OPTION_HOW] = { "how", 0, "WAY", "another way: prefix (claude-code)", SET(how) },
+	[OPTION_MANAGED] = { "managed", 0, NULL, "settings that no project overrides (root)", SET(wants_managed) },
+	[OPTION_PROVE] = { "prove", 0, NULL, "with --check: run a command through the host", SET(wants_prove) },
+	[OPTION_HOST] = { "host", 0, "HOST", "the agent whose JSON is on stdin", SET(host) },
+	[OPTION_ALL] = { "all", 0, NULL, "reset every project", SET(wants_all) },
+	[OPTION_REPOSITORY] = { "repo", 0, NULL, "this repository (default)", SET(wants_repository) },
+	[OPTION_GLOBAL] = { "global", 0, NULL, "every repository without a core.hooksPath", SET(wants_global) },
+	[OPTION_UNINSTALL] = { "uninstall", 0, NULL, "same as `berm hooks uninstall`", SET(wants_uninstall) },
+	[OPTION_YES] = { "yes", 'y', NULL, "do not ask", SET(is_yes) },
+	[OPTION_INSTALL_APPARMOR] = { "install-apparmor", 0, NULL, "allow berm user namespaces (needs root)",
+				      SET(wants_apparmor) },
+	[OPTION_REMOVE_APPARMOR] = { "remove-apparmor", 0, NULL, "undo --install-apparmor (needs root)",
+				     SET(wants_no_apparmor) },
+	[OPTION_VERBOSE] = { "verbose", 'v', NULL, "print details", SET(is_verbose) },
+	[OPTION_HELP] = { "help", 'h', NULL, "print this text", SET(wants_help) },
+};
+
+_Static_assert(OPTION_COUNT <= 64, "a set of options fits in 64 bits");
+
 static int take(struct arena *arena, const struct option_row *row, const char *value, struct options *options,
 		struct error *err)
 {
-	struct policy *policy = &options->command_line;
-	switch (row->id) {
-	case OPTION_PROJECT:
-		options->project = value;
-		return 0;
-	case OPTION_POLICY:
-		options->policy_file = value;
-		return 0;
-	case OPTION_ALLOW_READ:
-		return add_list(arena, &policy->files.read, "files.read", row->name, value, err);
-	case OPTION_ALLOW_WRITE:
-		return add_list(arena, &policy->files.write, "files.write", row->name, value, err);
-	case OPTION_ALLOW_NET:
-		return take_net(arena, options, value, err);
-	case OPTION_DENY:
-		return add_list(arena, &policy->files.deny, "files.deny", row->name, value, err);
-	case OPTION_ENV:
-		return take_env(arena, options, value, err);
-	case OPTION_STRICT:
-		set_scalar(arena, &policy->files.guard, "files.guard", "strict", LEVEL_STRICT);
-		return 0;
-	case OPTION_ACCEPT_WEAKER:
-		return take_weaker(arena, options, value, err);
-	case OPTION_PASS_FD:
-		return take_fd(options, value, err);
-	case OPTION_DRY_RUN:
-		options->is_dry_run = true;
-		return 0;
-	case OPTION_JSON:
-		options->wants_json = true;
-		return 0;
-	case OPTION_FORMAT:
-		assert(value);
-		if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0 && strcmp(value, "sbpl") != 0)
-			return error_set(err, "--format=%s: text, json or sbpl", value);
-		options->wants_json = strcmp(value, "json") == 0;
-		options->wants_sbpl = strcmp(value, "sbpl") == 0;
-		return 0;
-	case OPTION_OS:
-		assert(value);
-		if (strcmp(value, "linux") != 0 && strcmp(value, "macos") != 0)
-			return error_set(err, "--os=%s: linux or macos", value);
-		options->os = value;
-		return 0;
-	case OPTION_CONTEXT:
-		options->context_file = value;
-		return 0;
-	case OPTION_WHY_REBUILT:
-		options->wants_why_rebuilt = true;
-		return 0;
-	case OPTION_SHOW:
-		options->show = value;
-		return 0;
-	case OPTION_SCHEMA:
-		options->wants_schema = true;
-		return 0;
-	case OPTION_KEYS:
-		options->wants_keys = true;
-		return 0;
-	case OPTION_LIST:
-		options->wants_list = true;
-		return 0;
-	case OPTION_REVOKE:
-		options->wants_revoke = true;
-		return 0;
-	case OPTION_PRINT:
-		options->wants_print = true;
-		return 0;
-	case OPTION_WRITE:
-		options->wants_write = true;
-		return 0;
-	case OPTION_UNDO:
-		options->wants_undo = true;
-		return 0;
-	case OPTION_SETUP_CHECK:
-		options->wants_check = true;
-		return 0;
-	case OPTION_FILE:
-		options->file = value;
-		return 0;
-	case OPTION_HOST:
-		options->host = value;
-		return 0;
-	case OPTION_ALL:
-		options->wants_all = true;
-		return 0;
-	case OPTION_GLOBAL:
-		options->wants_global = true;
-		return 0;
-	case OPTION_REPOSITORY:
-		options->wants_repository = true;
-		return 0;
-	case OPTION_UNINSTALL:
-		options->wants_uninstall = true;
-		return 0;
-	case OPTION_YES:
-		options->is_yes = true;
-		return 0;
-	case OPTION_INSTALL_APPARMOR:
-		options->wants_apparmor = true;
-		return 0;
-	case OPTION_VERBOSE:
-		options->is_verbose = true;
-		return 0;
-	case OPTION_HELP:
-		options->wants_help = true;
-		return 0;
-	}
-	return error_set(err, "--%s: unknown", row->name);
+	char *member = (char *)options + row->member;
+	if (row->take)
+		return row->take(arena, options, value, err);
+	if (row->argument)
+		memcpy(member, &value, sizeof value);
+	else
+		*(bool *)member = true;
+	return 0;
 }
 
-static int unknown_option(enum command command, const char *word, size_t length, struct error *err)
+static int unknown_option(uint64_t accepted, const char *word, size_t length, struct error *err)
 {
-	const char *names[OPTION_TABLE_COUNT];
+	const char *names[OPTION_COUNT];
 	size_t count = 0;
 	char name[64];
 	const char *nearest;
 
 	error_set(err, "unknown option %s", word);
-	for (size_t i = 0; i < OPTION_TABLE_COUNT; i++)
-		if (option_table[i].commands & command)
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (accepted >> i & 1)
 			names[count++] = option_table[i].name;
 	if (length >= sizeof name || length <= 2)
 		return error_hint(err, "see --help; put -- before a command that starts with a dash");
@@ -362,62 +278,68 @@ static int unknown_option(enum command command, const char *word, size_t length,
 	return error_hint(err, "see --help");
 }
 
-static const struct option_row *find(enum command command, const char *word, size_t length)
+static bool is_spelled(const struct option_row *row, const char *word, size_t length)
 {
-	for (size_t i = 0; i < OPTION_TABLE_COUNT; i++) {
-		const struct option_row *row = &option_table[i];
-		if (!(row->commands & command))
-			continue;
-		if (length == 2 && word[0] == '-' && row->letter && word[1] == row->letter)
-			return row;
-		if (length > 2 && word[0] == '-' && word[1] == '-' && strlen(row->name) == length - 2 &&
-		    memcmp(row->name, word + 2, length - 2) == 0)
-			return row;
-	}
+	if (length == 2)
+		return word[0] == '-' && row->letter && word[1] == row->letter;
+	return length > 2 && word[0] == '-' && word[1] == '-' && strlen(row->name) == length - 2 &&
+	       memcmp(row->name, word + 2, length - 2) == 0;
+}
+
+static const struct option_row *find(uint64_t accepted, const char *word, size_t length)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if ((accepted >> i & 1) && is_spelled(&option_table[i], word, length))
+			return &option_table[i];
 	return NULL;
 }
 
-int options_parse(struct arena *arena, enum command command, int argc, char **argv, struct options *options, int *rest,
+/* Finds the value of the option at argv[*at]: after its `=`, or in the next word, to which
+ * *at then moves. */
+static int find_value(const struct option_row *row, int argc, char **argv, int *at, const char **value, struct error *err)
+{
+	const char *equals = strchr(argv[*at], '=');
+
+	*value = equals ? equals + 1 : NULL;
+	if (*value && !row->argument)
+		return error_set(err, "--%s takes no value", row->name);
+	if (!*value && row->argument && row->argument[0] != '[') {
+		if (*at + 1 >= argc || strcmp(argv[*at + 1], "--") == 0)
+			return error_set(err, "--%s needs a value: --%s=%s", row->name, row->name, row->argument);
+		*value = argv[++*at];
+	}
+	return *value && (*value)[0] == '\0' ? error_set(err, "--%s: empty value", row->name) : 0;
+}
+
+int options_parse(struct arena *arena, uint64_t accepted, int argc, char **argv, struct options *options, int *rest,
 		  struct error *err)
 {
 	int at = 1;
-	for (; at < argc; at++) {
-		const char *word = argv[at];
-		size_t length = strcspn(word, "=");
-		const char *value = word[length] == '=' ? word + length + 1 : NULL;
+	for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
+		size_t length = strcspn(argv[at], "=");
 		const struct option_row *row;
+		const char *value;
 
-		if (strcmp(word, "--") == 0) {
+		if (strcmp(argv[at], "--") == 0) {
 			at++;
 			break;
 		}
-		if (word[0] != '-' || word[1] == '\0')
-			break;
-		row = find(command, word, length);
+		row = find(accepted, argv[at], length);
 		if (!row)
-			return unknown_option(command, word, length, err);
-		if (value && !row->argument)
-			return error_set(err, "--%s takes no value", row->name);
-		if (!value && row->argument && row->argument[0] != '[') {
-			if (at + 1 >= argc)
-				return error_set(err, "--%s needs a value: --%s=%s", row->name, row->name, row->argument);
-			value = argv[++at];
-		}
-		if (value && value[0] == '\0')
-			return error_set(err, "--%s: empty value", row->name);
-		if (take(arena, row, value, options, err) < 0)
+			return unknown_option(accepted, argv[at], length, err);
+		if (find_value(row, argc, argv, &at, &value, err) < 0 || take(arena, row, value, options, err) < 0)
 			return -1;
 	}
 	*rest = at;
 	return 0;
 }
 
-void options_help(enum command command, struct text *out)
+void options_help(uint64_t accepted, struct text *out)
 {
-	for (size_t i = 0; i < OPTION_TABLE_COUNT; i++) {
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		const struct option_row *row = &option_table[i];
 		struct text left = { 0 };
-		if (!(row->commands & command))
+		if (!(accepted >> i & 1))
 			continue;
 		if (row->letter)
 			text_add(&left, "-%c, ", row->letter);
@@ -433,9 +355,9 @@ void options_help(enum command command, struct text *out)
 
 bool options_at(size_t index, struct option_info *info)
 {
-	if (index >= OPTION_TABLE_COUNT)
+	if (index >= OPTION_COUNT)
 		return false;
 	const struct option_row *row = &option_table[index];
-	*info = (struct option_info){ row->name, row->letter, row->argument, row->commands, row->help };
+	*info = (struct option_info){ row->name, row->letter, row->argument, UINT64_C(1) << index, row->help };
 	return true;
 }

@@ -1,26 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How failures look on a terminal: one sentence, then what to do. Everything that came from outside is escaped. */
+/* Prints failures and pages: a message, then hints. Escapes everything that comes from outside. */
 #include "common/cli/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/backend.h"
 #include "common/base/text.h"
 
+static bool is_dumb(void)
+{
+	const char *terminal = getenv("TERM");
+	return terminal && strcmp(terminal, "dumb") == 0;
+}
+
 const char *report_colour(FILE *stream, const char *code)
 {
 	static char sequence[16];
 	const char *no_colour = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
-	if ((no_colour && no_colour[0]) || !isatty(fileno(stream)) || (terminal && strcmp(terminal, "dumb") == 0))
+	if ((no_colour && no_colour[0]) || !isatty(fileno(stream)) || is_dumb())
 		return "";
 	snprintf(sequence, sizeof sequence, "\033[%sm", code ? code : "0");
 	return sequence;
 }
 
-/* Each line of `lines` indented by two blanks. */
+size_t report_width(FILE *stream)
+{
+	struct winsize size = { 0 };
+	if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return TEXT_WIDTH;
+	if (size.ws_col < REPORT_WIDTH_MIN)
+		return REPORT_WIDTH_MIN;
+	return size.ws_col < REPORT_WIDTH_MAX ? size.ws_col : REPORT_WIDTH_MAX;
+}
+
+/* True if the locale's characters are UTF-8 and the terminal has more than the console's font. */
+static bool has_symbols(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *terminal = getenv("TERM");
+	if (!terminal || is_dumb() || strcmp(terminal, "linux") == 0)
+		return false;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *locale = getenv(names[i]), *charset;
+		if (!locale || !locale[0])
+			continue;
+		charset = strrchr(locale, '.');
+		return charset && (strcasecmp(charset, ".UTF-8") == 0 || strcasecmp(charset, ".utf8") == 0);
+	}
+	return false;
+}
+
+static const struct {
+	const char *colour, *symbol, *ascii;
+} marks[] = {
+	[MARK_GOOD] = { "32", "\u2713", "+" },
+	[MARK_WEAKER] = { "33", "\u25b3", "!" },
+	[MARK_BAD] = { "31", "\u2717", "x" },
+};
+
+void report_mark(enum report_mark mark)
+{
+	if (!isatty(STDOUT_FILENO))
+		return;
+	printf("%s%s", report_colour(stdout, marks[mark].colour), has_symbols() ? marks[mark].symbol : marks[mark].ascii);
+	printf("%s ", report_colour(stdout, NULL));
+}
+
+/* Adds a sentence after "berm: ", wrapped if stderr is a terminal. */
+static void add_sentence(struct text *out, const char *sentence)
+{
+	struct text visible = { 0 };
+	text_add_visible(&visible, sentence, strlen(sentence));
+	text_add(out, "%sberm:", report_colour(stderr, "1;31"));
+	text_add(out, "%s ", report_colour(stderr, NULL));
+	out->width = report_width(stderr);
+	if (isatty(STDERR_FILENO) && visible.data)
+		text_add_wrapped(out, strlen("berm: "), visible.data);
+	else
+		text_add(out, "%s\n", visible.data ? visible.data : "");
+	text_free(&visible);
+}
+
+void report_line(const char *sentence)
+{
+	struct text out = { 0 };
+	add_sentence(&out, sentence);
+	fputs(out.data, stderr);
+	text_free(&out);
+}
+
+/* Adds each line indented by two blanks. */
 static void add_indented(struct text *out, const char *lines)
 {
 	while (*lines) {
@@ -35,17 +108,15 @@ static void add_indented(struct text *out, const char *lines)
 int report_error(const struct error *err)
 {
 	struct text out = { 0 };
-	text_add(&out, "%sberm:", report_colour(stderr, "1;31"));
-	text_add(&out, "%s ", report_colour(stderr, NULL));
-	text_add_visible(&out, err->message, strlen(err->message));
-	text_add(&out, "\n");
+	add_sentence(&out, err->message);
 	add_indented(&out, err->hint);
 	fputs(out.data, stderr);
 	text_free(&out);
 	return EXIT_REFUSED;
 }
 
-/* Columns count characters. What is shown escaped (a tab is four columns wide then) moves the caret along. */
+/* Puts a caret under the column, which counts characters. Escaped characters are wider: a tab
+ * takes four columns. */
 static void add_caret(struct text *out, const char *line, unsigned column)
 {
 	text_add(out, "    ");
@@ -97,14 +168,44 @@ int report_diagnostics(const struct diagnostics *diagnostics)
 	return EXIT_REFUSED;
 }
 
+int report_text(struct text *text)
+{
+	if (text->data)
+		fputs(text->data, stdout);
+	text_free(text);
+	return 0;
+}
+
+int report_help(const char *usage, uint64_t accepted, const char *status)
+{
+	struct text out = { 0 };
+	text_add(&out, "%s\n", usage);
+	options_help(accepted, &out);
+	text_add(&out, "%s%s", status[0] ? "\n" : "", status);
+	return report_text(&out);
+}
+
 static const struct {
-	const char *word, *code;
-} level_colours[] = {
-	{ "enforced", "32" }, { "strict", "32" },  { "repair", "32" },
-	{ "launch", "33" },   { "partial", "33" }, { "missing", "31" },
+	const char *word;
+	enum report_mark mark;
+} level_marks[] = {
+	{ "enforced", MARK_GOOD }, { "strict", MARK_GOOD },    { "repair", MARK_GOOD },
+	{ "launch", MARK_WEAKER }, { "partial", MARK_WEAKER }, { "missing", MARK_BAD },
 };
 
-/* Headings are the lines that are not indented; levels stand in a column of their own. */
+/* Prints a line of a table with a level: mark, name, level in its colour, the rest. */
+static void print_level(const char *line, size_t length, size_t column, size_t word, enum report_mark mark)
+{
+	if (isatty(STDOUT_FILENO)) {
+		report_mark(mark);
+		printf("%.*s", (int)column - 2, line + 2);
+	} else {
+		printf("%.*s", (int)column, line);
+	}
+	printf("%s%.*s", report_colour(stdout, marks[mark].colour), (int)word, line + column);
+	printf("%s%.*s\n", report_colour(stdout, NULL), (int)(length - column - word), line + column + word);
+}
+
 static void print_line(const char *line, size_t length)
 {
 	enum { LEVEL_COLUMN = 15 };
@@ -113,13 +214,12 @@ static void print_line(const char *line, size_t length)
 		printf("%s\n", report_colour(stdout, NULL));
 		return;
 	}
-	for (size_t i = 0; length > LEVEL_COLUMN && i < sizeof level_colours / sizeof level_colours[0]; i++) {
-		size_t word = strlen(level_colours[i].word);
-		if (length < LEVEL_COLUMN + word || strncmp(line + LEVEL_COLUMN, level_colours[i].word, word) != 0)
+	for (size_t i = 0; length > LEVEL_COLUMN && i < sizeof level_marks / sizeof level_marks[0]; i++) {
+		size_t word = strlen(level_marks[i].word);
+		if (length < LEVEL_COLUMN + word || line[2] == ' ' ||
+		    strncmp(line + LEVEL_COLUMN, level_marks[i].word, word) != 0)
 			continue;
-		printf("%.*s%s", LEVEL_COLUMN, line, report_colour(stdout, level_colours[i].code));
-		printf("%.*s%s", (int)word, line + LEVEL_COLUMN, report_colour(stdout, NULL));
-		printf("%.*s\n", (int)(length - LEVEL_COLUMN - word), line + LEVEL_COLUMN + word);
+		print_level(line, length, LEVEL_COLUMN, word, level_marks[i].mark);
 		return;
 	}
 	printf("%.*s\n", (int)length, line);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From options to a resolved plan. Reads policy files and looks at the file system; changes nothing, prints nothing. */
+/* From options to a resolved plan. Reads policy files and inspects the file system; changes
+ * nothing, prints nothing. */
 #include "common/cli/session.h"
 
 #include <errno.h>
@@ -11,30 +12,19 @@
 #include "common/policy/file.h"
 #include "common/state/trust.h"
 
-static const char policy_name[] = "berm.yml";
-
-/* With a plan to store, everything that is looked at on the way to it is noted. */
-static const struct filesystem *recorder(struct session *session)
-{
-	return session->words ? facts_record(&session->facts, &session->arena, filesystem_host()) : NULL;
-}
-
-static void note_content(struct session *session, const char *path)
-{
-	if (session->words)
-		facts_note_content(&session->facts, path);
-}
+static const char policy_name[] = POLICY_FILE_NAME;
 
 static int open_context(struct session *session, struct error *err)
 {
 	const struct options *options = &session->options;
 	struct context_request request = { .project = options->project,
-					   .fs = recorder(session),
-					   .is_narrowing = session->is_narrowing };
+					   .fs = cache_record(&session->cache, &session->arena),
+					   .is_narrowing = session->is_narrowing,
+					   .agent = session->agent };
 	char *text;
 	size_t length;
 
-	note_content(session, "/etc/passwd");
+	cache_note_content(&session->cache, "/etc/passwd");
 	if (!options->context_file) {
 		if (context_detect(&session->arena, &request, &session->context, err) < 0)
 			return -1;
@@ -53,7 +43,8 @@ static int open_context(struct session *session, struct error *err)
 	return 0;
 }
 
-/* The path if there is such a file, else NULL. A dangling or planted symlink counts as there: reading it then fails in words. */
+/* Returns the path of the directory's policy file, or NULL if there is none. A dangling or planted
+ * symlink counts as a file: reading it fails with a message. */
 static const char *existing(struct session *session, const char *directory)
 {
 	const char *path = arena_printf(&session->arena, "%s/%s", directory, policy_name);
@@ -63,18 +54,15 @@ static const char *existing(struct session *session, const char *directory)
 	return path;
 }
 
-/* Reads the project's file, the only time in this process, and compares what was read with what the user trusts. */
+/* Reads the project's file, once per process, and compares it with the user's records of trust. */
 static void read_project_file(struct session *session)
 {
 	struct session_project_file *file = &session->project_file;
 	const struct context *context = &session->context;
 
 	file->path = existing(session, context->project);
-	if (file->path) {
-		note_content(session, file->path);
-		/* Records come and go by rename, which the directory's time shows. */
-		note_content(session, path_join(&session->arena, context->state_directory, "trust"));
-	}
+	if (file->path)
+		cache_note_content(&session->cache, file->path);
 	if (!file->path || policy_file_read(NULL, &session->arena, file->path, &file->text, &file->length, &file->error) < 0)
 		return;
 	trust_hash(file->text, file->length, file->content);
@@ -82,14 +70,32 @@ static void read_project_file(struct session *session)
 			   trust_is_recorded(&session->arena, context->state_directory, file->path, file->content);
 }
 
-/* The `read` of struct policy_request: the project's file from memory, others from the disk. */
+/* The policies of enclosing projects, ending with NULL. Their trust does not matter: they only
+ * narrow. */
+static const char *const *enclosing_files(struct session *session)
+{
+	const struct enclosing_projects *enclosing = &session->context.enclosing;
+	struct {
+		const char **items;
+		size_t count;
+	} files = { 0 };
+	for (size_t i = 0; i < enclosing->count; i++)
+		if (enclosing->items[i].has_policy && !enclosing->items[i].skipped)
+			*arena_push(&session->arena, &files) =
+				path_join(&session->arena, enclosing->items[i].path, policy_name);
+	*arena_push(&session->arena, &files) = NULL;
+	return files.items;
+}
+
+/* The `read` of struct policy_request: takes the project's file from memory, others from the
+ * disk. */
 static int read_policy(void *self, struct arena *arena, const char *path, char **text, size_t *length, struct error *err)
 {
 	struct session *session = self;
 	const struct session_project_file *file = &session->project_file;
 
 	if (!file->path || strcmp(path, file->path) != 0) {
-		note_content(session, path);
+		cache_note_content(&session->cache, path);
 		return policy_file_read(NULL, arena, path, text, length, err);
 	}
 	if (error_is_set(&file->error)) {
@@ -106,8 +112,8 @@ static const char *user_file(struct session *session)
 	return session->options.context_file ? NULL : existing(session, session->context.config_directory);
 }
 
-/* XDG_CONFIG_HOME counts for nothing where the caller may only narrow. A policy that lies there all the same could be the user's, with
- * denials that they count on: it is not passed over in silence. */
+/* XDG_CONFIG_HOME is ignored if the caller may only narrow. A policy there could be the user's,
+ * with denials that the user relies on: it is refused rather than skipped silently. */
 static int refuse_moved_policy(struct session *session, struct error *err)
 {
 	const struct context *context = &session->context;
@@ -115,7 +121,7 @@ static int refuse_moved_policy(struct session *session, struct error *err)
 
 	if (!session->is_narrowing || !value || value[0] != '/')
 		return 0;
-	path = path_absolute(&session->arena, "/", path_join(&session->arena, value, "berm/berm.yml"));
+	path = path_absolute(&session->arena, "/", path_join(&session->arena, value, "berm/" POLICY_FILE_NAME));
 	if (path_resolve(context->fs, &session->arena, path, &moved, NULL, NULL, err) < 0)
 		return -1;
 	if (!existing(session, path_parent(&session->arena, moved)))
@@ -125,9 +131,29 @@ static int refuse_moved_policy(struct session *session, struct error *err)
 		return -1;
 	if (usual && strcmp(moved, usual) == 0)
 		return 0;
-	error_set(err, "XDG_CONFIG_HOME names a policy, %s, but shims and hooks take the user's from ~/.config/berm only",
+	error_set(err,
+		  "XDG_CONFIG_HOME names a policy, %s, but shims and hooks read the user's policy only from ~/.config/berm",
 		  moved);
 	return error_hint(err, "if it is yours: ln -s %s ~/.config/berm", path_parent(&session->arena, moved));
+}
+
+/* Commands of an enclosing project may have prepared a directory of policy or state in it, which
+ * the caller names by a variable. The usual ones below the home are safe: no project may contain
+ * them. */
+static int refuse_enclosed(struct session *session, const char *usual, const char *directory, struct error *err)
+{
+	const struct context *context = &session->context;
+	const char *path = path_join(&session->arena, context->home, usual), *parent, *whole;
+
+	if (!context_is_enclosed(context, directory))
+		return 0;
+	if (path_resolve(context->fs, &session->arena, path, &parent, NULL, NULL, err) < 0 ||
+	    path_resolve(context->fs, &session->arena, path_join(&session->arena, path, "berm"), &whole, NULL, NULL, err) < 0)
+		return -1;
+	if (strcmp(whole, directory) == 0 || strcmp(path_join(&session->arena, parent, "berm"), directory) == 0)
+		return 0;
+	error_set(err, "%s is in a project that encloses this one: a command could have prepared it", directory);
+	return error_hint(err, "unset XDG_CONFIG_HOME and XDG_STATE_HOME, or name directories that no sandbox can write");
 }
 
 int session_load(struct session *session, struct error *err)
@@ -137,10 +163,18 @@ int session_load(struct session *session, struct error *err)
 					  .self = session,
 					  .command_line = &options->command_line,
 					  .is_narrowing = session->is_narrowing,
-					  .piece = session->piece };
+					  .piece = session->piece,
+					  .piece_rules = session->piece_rules };
 
 	session->diagnostics.arena = &session->arena;
-	if (open_context(session, err) < 0 || refuse_moved_policy(session, err) < 0)
+	if (open_context(session, err) < 0)
+		return -1;
+	/* Records are added and removed by rename, which changes the directory's ctime. */
+	cache_note_content(&session->cache, path_join(&session->arena, session->context.state_directory, "trust"));
+	if (refuse_moved_policy(session, err) < 0)
+		return -1;
+	if (refuse_enclosed(session, ".config", session->context.config_directory, err) < 0 ||
+	    refuse_enclosed(session, ".local/state", session->context.state_directory, err) < 0)
 		return -1;
 	request.home = session->context.home;
 	request.user_file = user_file(session);
@@ -152,11 +186,12 @@ int session_load(struct session *session, struct error *err)
 		read_project_file(session);
 		request.project_file = session->project_file.path;
 		request.project_is_trusted = session->project_file.is_trusted;
+		request.enclosing_files = enclosing_files(session);
 	}
 	return policy_load(&session->arena, &request, &session->policy, &session->diagnostics);
 }
 
-/* A user's policy that the command could rewrite would be no policy (an agent may have set XDG_CONFIG_HOME). */
+/* Refuses a user's policy that the command could rewrite: an agent may have set XDG_CONFIG_HOME. */
 static int refuse_writable_policy(struct session *session, struct error *err)
 {
 	const struct context *context = &session->context;
@@ -170,11 +205,12 @@ static int refuse_writable_policy(struct session *session, struct error *err)
 	verdict = plan_check_path(&session->plan, ACCESS_WRITE, canonical, false);
 	if (!verdict.is_allowed && !path_is_within(canonical, context->project) && !trust_is_in_sandbox(canonical))
 		return 0;
-	error_set(err, "the user's policy %s lies where the command could write", path);
+	error_set(err, "the user's policy %s is in a directory that the command can write", path);
 	return error_hint(err, "move it out of the project, or unset XDG_CONFIG_HOME");
 }
 
-/* The same for records of trust. In its usual place the state directory is denied in every run, whatever a rule grants. */
+/* The same for the records of trust. The default state directory is denied in every run, whatever a
+ * rule grants. */
 static int refuse_writable_state(struct session *session, struct error *err)
 {
 	const struct context *context = &session->context;
@@ -184,7 +220,7 @@ static int refuse_writable_state(struct session *session, struct error *err)
 	if (session->options.context_file || strcmp(context->state_directory, usual) == 0 || !grant ||
 	    grant->kind != GRANT_WRITE)
 		return 0;
-	error_set(err, "the state directory %s lies where the command could write", context->state_directory);
+	error_set(err, "the state directory %s is in a directory that the command can write", context->state_directory);
 	return error_hint(err, "unset XDG_STATE_HOME, or name a directory that no sandbox can write");
 }
 
@@ -216,77 +252,68 @@ char *const *session_narrow_words(struct arena *arena, const char *piece)
 	return words.items;
 }
 
-bool session_guess(struct session *session)
-{
-	if (!session->words || session->is_outdated || session->tier != TIER_FULL)
-		return false;
-	plan_guess_read(session->words, &session->guess);
-	return session->guess.can_begin;
-}
-
-/* A new plan that is stored is as likely to be there the next time as the one before was. */
-bool session_could_begin(const struct session *session)
-{
-	return session->is_restored ? session->loaded.file.can_begin
-				    : session->is_stored && session->guess.can_begin && backend_can_begin(&session->plan);
-}
-
-void session_learn(struct session *session, bool can_begin)
-{
-	struct plan_guess *guess = &session->guess;
-	int plans;
-	if (!guess->name[0] || guess->can_begin == can_begin || !session->key.home)
-		return;
-	plans = plan_store_directory(session->key.home);
-	if (plans < 0)
-		return;
-	plan_guess_write(guess, plans, can_begin);
-	guess->can_begin = can_begin;
-	close(plans);
-}
-
-bool session_find(struct session *session)
-{
-	if (!session->words)
-		return false;
-	session->is_restored = false;
-	plan_store_key(&session->arena, session->words, session->tier, &session->key);
-	return !session->is_outdated && plan_store_open(&session->key, &session->loaded);
-}
-
 bool session_restore(struct session *session)
 {
-	if (!plan_store_load(&session->arena, &session->key, &session->plan, &session->loaded))
+	if (!cache_load(&session->cache, &session->arena, session->tier, &session->plan))
 		return false;
 	session->context = session->plan.context;
-	session->is_restored = true;
 	return true;
 }
 
-bool session_confirm(struct session *session)
-{
-	if (session->is_restored && !session->is_outdated)
-		session->is_outdated = !plan_store_confirm(&session->arena, &session->loaded);
-	return !session->is_restored || !session->is_outdated;
-}
-
-void session_keep(struct session *session, const void *blob, size_t blob_size)
-{
-	struct plan_prepared prepared = { blob, blob_size, backend_can_begin(&session->plan) };
-	if (!session->words || !session->key.home)
-		return;
-	session->is_stored = plan_store_save(&session->arena, &session->key, &session->plan, &session->facts, &prepared,
-					     &session->loaded.walks);
-}
-
-/* From here on questions are about the moment, not about the plan. */
+/* Later queries are not dependencies of the plan. */
 static void stop_recording(struct session *session)
 {
-	if (!session->words)
+	const struct filesystem *host = cache_stop_recording(&session->cache);
+	if (!host)
 		return;
-	facts_settle(&session->facts);
-	session->context.fs = session->facts.host;
-	session->plan.context.fs = session->facts.host;
+	session->context.fs = host;
+	session->plan.context.fs = host;
+}
+
+/* True if the file that the user trusted is not there: absent, of another type, or reached through
+ * a symlink. */
+static bool is_absent(struct session *session, const char *path)
+{
+	const struct context *context = &session->context;
+	struct path_links links = { 0 };
+	struct file_info info;
+	struct error ignored;
+	const char *canonical;
+
+	if (path_resolve(context->fs, &session->arena, path, &canonical, &links, &info, &ignored) < 0)
+		return false;
+	return links.count > 0 || info.type != FILE_REGULAR;
+}
+
+static void add_project(struct session *session, const char *path)
+{
+	struct plan *plan = &session->plan;
+	if (plan_is_below_writable(plan, path))
+		*arena_push(&session->arena, &plan->projects) =
+			(struct plan_match){ .path = path, .type = FILE_DIRECTORY, .rule = NULL };
+}
+
+/* Finds projects that hosts look into, and trusted policies that are absent. Every answer is a
+ * dependency of the cached plan, as the directory of the records is. */
+static void find_projects(struct session *session)
+{
+	const struct enclosing_projects *enclosing = &session->context.enclosing;
+	struct trust_entries entries;
+	struct error ignored = { 0 };
+
+	for (size_t i = 0; i < enclosing->count; i++)
+		add_project(session, enclosing->items[i].path);
+	if (session->options.context_file ||
+	    trust_list(&session->arena, session->context.state_directory, &entries, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < entries.count; i++) {
+		const char *path = entries.items[i].path;
+		bool is_repeated = i > 0 && strcmp(entries.items[i - 1].path, path) == 0;
+		if (!is_repeated && strrchr(path, '/') > path)
+			add_project(session, arena_copy_n(&session->arena, path, (size_t)(strrchr(path, '/') - path)));
+		if (!is_repeated && plan_is_below_writable(&session->plan, path) && is_absent(session, path))
+			*arena_push(&session->arena, &session->absent) = path;
+	}
 }
 
 int session_open(struct session *session, struct error *err)
@@ -295,8 +322,11 @@ int session_open(struct session *session, struct error *err)
 		return -1;
 	if (plan_resolve(&session->arena, &session->policy, &session->context, &session->plan, &session->diagnostics) < 0)
 		return -1;
+	session->plan.is_guarded = session->plan.guards_creation && !session->options.os && !session->options.context_file &&
+				   backend_can_guard(&session->plan);
 	if (refuse_writable_state(session, err) < 0 || refuse_writable_policy(session, err) < 0)
 		return -1;
+	find_projects(session);
 	stop_recording(session);
 	return 0;
 }
@@ -314,30 +344,32 @@ int session_open_here(struct session *session, struct error *err)
 	if (session_open(session, err) < 0)
 		return -1;
 	note = arena_push(&session->arena, &session->plan.notes);
-	*note = (struct plan_note){ .kind = NOTE_OTHER,
-				    .text = arena_printf(&session->arena, "tier landlock, because this host refuses more: %s",
-							 why.message) };
+	*note = (struct plan_note){
+		.kind = NOTE_OTHER,
+		.text = arena_printf(&session->arena, "tier landlock, because this host refuses the full one: %s", why.message)
+	};
 	return 0;
 }
 
 void session_restart(struct session *session, enum tier tier)
 {
-	walk_store_close(&session->loaded.walks);
+	cache_restart(&session->cache, session->tier == tier);
 	*session = (struct session){ .arena = session->arena,
 				     .options = session->options,
-				     .words = session->words,
-				     .guess = session->guess,
+				     .cache = session->cache,
 				     .ignores_trust = session->ignores_trust,
 				     .is_narrowing = session->is_narrowing,
 				     .piece = session->piece,
+				     .piece_rules = session->piece_rules,
+				     .agent = session->agent,
 				     .opened = session->opened,
+				     .ended = session->ended,
 				     .self = session->self,
-				     .is_outdated = session->is_outdated && session->tier == tier,
 				     .tier = tier };
 }
 
 void session_close(struct session *session)
 {
-	walk_store_close(&session->loaded.walks);
+	cache_close(&session->cache);
 	arena_free(&session->arena);
 }

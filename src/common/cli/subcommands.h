@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a subcommand is described. The one table of them is in main.c; dispatch, help and the shell completions read it. */
+/* The description of a subcommand. The only table is in main.c; dispatch, help and the shell
+ * completions read it. */
 #ifndef BERM_COMMON_CLI_SUBCOMMANDS_H
 #define BERM_COMMON_CLI_SUBCOMMANDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* What stands after the options and words. */
+/* The kind of argument after the options and words. */
 enum operand { OPERAND_NONE, OPERAND_FILE, OPERAND_DIRECTORY, OPERAND_VARIABLE, OPERAND_COMMAND };
 
-/* A fixed word after the subcommand, as in `berm state list`. A table of them ends with a NULL name. */
+/* A fixed word after the subcommand, as in `berm state list`. */
 struct subcommand_word {
 	const char *name;
-	unsigned options; /* bits of enum command: these options are known behind the word */
+	uint64_t options; /* accepted after the word */
 	enum operand operand;
 };
 
@@ -19,9 +22,10 @@ struct subcommand {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *usage;
-	const char *help; /* NULL: works, but is in no list */
-	unsigned options; /* bits of enum command; 0: takes none */
-	const struct subcommand_word *words; /* NULL: has none */
+	const char *help; /* NULL: not listed in the help */
+	uint64_t options; /* 0: none, not even --help */
+	const struct subcommand_word *words; /* ends with a NULL name; NULL: none */
+	const char *(*names)(size_t index); /* words of another table; NULL: none */
 	enum operand operand;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who runs, where and on what. The home comes from the password database and never from $HOME; a directory whose being writable
- * would undo the wall is refused as a project. */
+/* Detects the user, the directories and the system. The home comes from the password database,
+ * never from $HOME. A directory that would weaken the sandbox if it were writable is refused as a
+ * project. */
 #include "common/context/context.h"
 
 #include <errno.h>
@@ -15,15 +16,16 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/text.h"
+#include "common/policy/file.h"
 
 extern char **environ;
 
 enum { PATH_BYTES = 4096, PASSWORD_BYTES = 16384 };
 
-/* Directories of the system, per what lies below them: nothing below is fit to be written, or only they themselves are not. */
+/* A directory of the system that must not be writable. */
 struct system_directory {
 	const char *path;
-	bool is_whole; /* everything below as well */
+	bool is_whole; /* nor anything below it */
 };
 
 const char *const tier_names[] = { [TIER_FULL] = "full", [TIER_LANDLOCK] = "landlock" };
@@ -81,7 +83,7 @@ static const struct system_directory system_directories[] = {
 	{ "/private/var/tmp", false },
 };
 
-/* Where people do keep their own trees inside those: sources, and disks that the desktop mounts. */
+/* Directories inside those where users keep files: sources, and disks that the desktop mounts. */
 static const char *const system_exceptions[] = { "/usr/src", "/usr/local/src", "/run/media" };
 
 const char *context_system_directory(const char *path)
@@ -100,8 +102,8 @@ const char *context_system_directory(const char *path)
 static int unfit(struct error *err, const char *project, const char *why)
 {
 	error_set(err, "%s cannot be the project: %s", project, why);
-	error_hint(err, "everything in the project is writable for the command");
-	return error_hint(err, "go into the directory you work on, or name it: --project=DIR");
+	error_hint(err, "the command can write to everything in the project");
+	return error_hint(err, "change to the directory you work in, or name it: --project=DIR");
 }
 
 int context_judge_project(const struct context *context, const char *project, struct error *err)
@@ -109,19 +111,19 @@ int context_judge_project(const struct context *context, const char *project, st
 	if (strcmp(project, context->home) == 0)
 		return unfit(err, project, "it is your home");
 	if (path_is_within(context->home, project))
-		return unfit(err, project, "your home lies in it");
+		return unfit(err, project, "it contains your home");
 	if (context_system_directory(project))
-		return unfit(err, project, "it is a directory of the system");
+		return unfit(err, project, "it is a system directory");
 	if (path_is_within(project, context->state_directory) || path_is_within(context->state_directory, project))
-		return unfit(err, project, "berm keeps its own state there");
+		return unfit(err, project, "it contains or is inside berm's state directory");
 	if (path_is_within(project, context->config_directory) || path_is_within(context->config_directory, project))
-		return unfit(err, project, "your own policy for berm lies there");
+		return unfit(err, project, "it contains or is inside the directory of your berm policy");
 	return 0;
 }
 
 #if defined(BERM_STATIC) && defined(__GLIBC__)
-/* A static program cannot load the name service's modules: what /etc/passwd says is all there is. (musl never loads any; it asks nscd,
- * where that runs, about whom the file does not know.) */
+/* A static glibc program cannot load name service modules and reads /etc/passwd only. musl never
+ * loads any; for users that are not in the file it asks nscd, if that runs. */
 static int find_user(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
 {
 	autofclose FILE *file = fopen("/etc/passwd", "re");
@@ -151,7 +153,7 @@ static int detect_user(struct arena *arena, struct context *context, struct erro
 	context->uid = getuid();
 	context->gid = getgid();
 	if (context->uid != geteuid() || context->gid != getegid())
-		return error_set(err, "berm is not meant to be installed setuid or setgid");
+		return error_set(err, "berm must not be installed setuid or setgid");
 	if (!buffer)
 		arena_out_of_memory();
 	number = find_user(context->uid, &entry, buffer, PASSWORD_BYTES, &found);
@@ -165,7 +167,7 @@ static int detect_user(struct arena *arena, struct context *context, struct erro
 			err,
 			"this is the static build, which reads /etc/passwd only: users from LDAP or sssd need the dynamic one");
 #endif
-		return error_hint(err, "berm takes your home from there, because $HOME can be set by anyone");
+		return error_hint(err, "berm reads your home from there, because any program can set $HOME");
 	}
 	if (!found->pw_dir || found->pw_dir[0] != '/')
 		return error_set(err, "the home of %s in the password database is not an absolute path", found->pw_name);
@@ -173,7 +175,8 @@ static int detect_user(struct arena *arena, struct context *context, struct erro
 	return path_resolve(context->fs, arena, path_absolute(arena, "/", found->pw_dir), &context->home, NULL, NULL, err);
 }
 
-/* The variable if it is absolute (the specification ignores others), else below the home. */
+/* Uses the variable if it is absolute, else a directory below the home. The specification ignores
+ * relative values. */
 static int detect_config(struct arena *arena, struct context *context, struct error *err)
 {
 	const char *value = context->is_narrowing ? NULL : getenv("XDG_CONFIG_HOME");
@@ -182,8 +185,9 @@ static int detect_config(struct arena *arena, struct context *context, struct er
 			    &context->config_directory, NULL, NULL, err);
 }
 
-/* The state directory's own name is not resolved: a symlink in its place is somebody's doing and is refused by state.c. Its
- * ancestors are the user's business, and so is the whole path to the configuration (dotfiles are often linked). */
+/* Does not resolve the last component: state.c refuses a symlink there, which the user did not
+ * create. Links in its ancestors and in the whole path of the configuration are accepted, because
+ * dotfiles are often linked. */
 static int detect_state(struct arena *arena, struct context *context, struct error *err)
 {
 	const char *value = context->is_narrowing ? NULL : getenv("XDG_STATE_HOME");
@@ -198,28 +202,38 @@ static int detect_working_directory(struct arena *arena, struct context *context
 {
 	char buffer[PATH_BYTES] = "";
 	if (!getcwd(buffer, sizeof buffer) || buffer[0] != '/') {
-		error_errno(err, buffer[0] == '(' ? ENOENT : errno, "cannot tell the current directory");
-		return error_hint(err, "it may have been removed: cd into one that exists");
+		error_errno(err, buffer[0] == '(' ? ENOENT : errno, "cannot determine the current directory");
+		return error_hint(err, "it may have been removed: change to one that exists");
 	}
 	return path_resolve(context->fs, arena, buffer, &context->working_directory, NULL, NULL, err);
 }
 
-/* A berm.yml or .git that somebody else put into a shared parent (/tmp, /srv) does not make that parent the project. */
+/* True, with the owner, if a directory has this entry. */
+static bool has_entry(struct arena *arena, const struct context *context, const char *directory, const char *name, uid_t *owner)
+{
+	struct file_info info;
+	if (context->fs->inspect(context->fs, path_join(arena, directory, name), &info) < 0 || info.type == FILE_ABSENT)
+		return false;
+	*owner = info.uid;
+	return true;
+}
+
+/* True if a directory has a marker of a project. A marker of another user counts only in the
+ * working directory itself: it must not make a shared parent (/tmp, /srv) the project. */
 static bool has_marker(struct arena *arena, const struct context *context, const char *directory)
 {
-	static const char *const markers[] = { "berm.yml", ".git" };
+	static const char *const markers[] = { POLICY_FILE_NAME, ".git" };
 	for (size_t i = 0; i < sizeof markers / sizeof markers[0]; i++) {
-		struct file_info info;
-		const char *path = path_join(arena, directory, markers[i]);
-		if (context->fs->inspect(context->fs, path, &info) < 0 || info.type == FILE_ABSENT)
-			continue;
-		if (info.uid == context->uid || strcmp(directory, context->working_directory) == 0)
+		uid_t owner;
+		if (has_entry(arena, context, directory, markers[i], &owner) &&
+		    (owner == context->uid || strcmp(directory, context->working_directory) == 0))
 			return true;
 	}
 	return false;
 }
 
-/* Ancestors that could not be a project (the home with a dotfile repository in it) are passed over: less is granted then. */
+/* Skips ancestors that cannot be a project, such as a home with a dotfile repository; that grants
+ * less. */
 const char *context_find_project(struct arena *arena, const struct context *context)
 {
 	struct error ignored;
@@ -232,36 +246,120 @@ const char *context_find_project(struct arena *arena, const struct context *cont
 	return context->working_directory;
 }
 
-const char *const context_workspace_variables[] = { "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", NULL };
-
-/* The host's workspace pins the project: a command that made its host change into another directory does not get that one. The
- * deeper of the two is taken, so that the variable, which somebody else may have set, never makes more writable than the working
- * directory does. */
-static int pin_project(struct arena *arena, struct context *context, const char *variable, const char *value, struct error *err)
+static void add_enclosing(struct arena *arena, struct context *context, const char *directory, bool has_policy,
+			  const char *skipped)
 {
-	struct file_info info;
-	const char *workspace;
+	*arena_push(arena, &context->enclosing) =
+		(struct enclosing_project){ .path = directory, .has_policy = has_policy, .skipped = skipped };
+}
 
-	if (path_resolve(context->fs, arena, path_absolute(arena, "/", value), &workspace, NULL, &info, err) < 0)
+static bool is_listed(const char *const *paths, const char *path)
+{
+	for (; paths && *paths; paths++)
+		if (strcmp(*paths, path) == 0)
+			return true;
+	return false;
+}
+
+/* Adds the directory if it is one of the workspaces or has a marker. A marker of another user is
+ * skipped, so that nothing in a shared parent narrows or refuses the runs of this user. */
+static void judge_enclosing(struct arena *arena, struct context *context, const char *directory, const char *const *workspaces)
+{
+	uid_t policy_owner = context->uid, git_owner = context->uid;
+	bool has_policy = has_entry(arena, context, directory, POLICY_FILE_NAME, &policy_owner);
+	bool has_git = has_entry(arena, context, directory, ".git", &git_owner);
+	bool is_foreign = policy_owner != context->uid && policy_owner != 0;
+
+	if (!has_policy && !has_git && !is_listed(workspaces, directory))
+		return;
+	if (path_is_within(context->home, directory)) {
+		add_enclosing(arena, context, directory, false,
+			      strcmp(directory, context->home) == 0 ? "it is your home" : "it contains your home");
+		return;
+	}
+	if ((has_policy && policy_owner == context->uid) || (has_git && git_owner == context->uid) ||
+	    is_listed(workspaces, directory)) {
+		add_enclosing(arena, context, directory, has_policy && !is_foreign, NULL);
+		if (is_foreign)
+			add_enclosing(arena, context, directory, false, POLICY_FILE_NAME " there belongs to another user");
+		return;
+	}
+	add_enclosing(arena, context, directory, false, "it belongs to another user");
+}
+
+/* Skips the innermost ones: a command could have created those, to push the outer ones over the
+ * limit. */
+static void limit_enclosing(struct context *context, const char *const *workspaces)
+{
+	size_t count = 0;
+	for (size_t i = context->enclosing.count; i-- > 0;) {
+		struct enclosing_project *item = &context->enclosing.items[i];
+		if (!item->skipped && ++count > ENCLOSING_MAX && !is_listed(workspaces, item->path))
+			item->skipped = "more than 16 projects enclose this one";
+	}
+}
+
+void context_find_enclosing(struct arena *arena, struct context *context, const char *const *workspaces)
+{
+	const char *directory = context->project;
+	context->enclosing = (struct enclosing_projects){ 0 };
+	while (!path_is_within(context->home, directory)) {
+		directory = path_parent(arena, directory);
+		if (strcmp(directory, "/") == 0)
+			break;
+		judge_enclosing(arena, context, directory, workspaces);
+	}
+	limit_enclosing(context, workspaces);
+}
+
+bool context_is_enclosed(const struct context *context, const char *path)
+{
+	for (size_t i = 0; i < context->enclosing.count; i++)
+		if (!context->enclosing.items[i].skipped && path_is_within(path, context->enclosing.items[i].path))
+			return true;
+	return false;
+}
+
+const char *const context_workspace_variables[] = { "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", NULL };
+enum { WORKSPACES_MAX = sizeof context_workspace_variables / sizeof context_workspace_variables[0] };
+
+/* Limits the project to the workspace of the agent or editor, so that a command cannot get another
+ * directory by making its host change there. Takes the deeper of the two: the variable, which other
+ * programs may have set, never makes more writable than the working directory does. *workspace is
+ * the variable's value, and afterwards its canonical path. */
+static int pin_project(struct arena *arena, struct context *context, const char *variable, const char **workspace,
+		       struct error *err)
+{
+	const char *value = *workspace;
+	struct file_info info;
+
+	if (path_resolve(context->fs, arena, path_absolute(arena, "/", value), workspace, NULL, &info, err) < 0)
 		return -1;
-	if (info.type == FILE_DIRECTORY && path_is_within(context->project, workspace))
+	if (info.type == FILE_DIRECTORY && path_is_within(context->project, *workspace))
 		return 0;
-	if (info.type == FILE_DIRECTORY && path_is_within(context->working_directory, workspace)) {
-		context->project = workspace;
+	if (info.type == FILE_DIRECTORY && path_is_within(context->working_directory, *workspace)) {
+		context->project = *workspace;
 		return 0;
 	}
-	error_set(err, "%s is outside of the workspace that %s names: %s", context->working_directory, variable, value);
-	return error_hint(err, "cd into the workspace, or open this directory as one");
+	error_set(err, "%s is outside the workspace in %s: %s", context->working_directory, variable, value);
+	return error_hint(err, "change to the workspace, or open this directory as one");
 }
 
 static int find_pinned_project(struct arena *arena, struct context *context, struct error *err)
 {
+	const char *workspaces[WORKSPACES_MAX] = { 0 };
+	size_t count = 0;
+
 	context->project = context_find_project(arena, context);
 	for (size_t i = 0; context->is_narrowing && context_workspace_variables[i]; i++) {
 		const char *value = getenv(context_workspace_variables[i]);
-		if (value && value[0] && pin_project(arena, context, context_workspace_variables[i], value, err) < 0)
+		if (!value || !value[0])
+			continue;
+		workspaces[count] = value;
+		if (pin_project(arena, context, context_workspace_variables[i], &workspaces[count++], err) < 0)
 			return -1;
 	}
+	context_find_enclosing(arena, context, workspaces);
 	return context_judge_project(context, context->project, err);
 }
 
@@ -278,6 +376,7 @@ static int detect_project(struct arena *arena, const struct context_request *req
 		return -1;
 	if (info.type != FILE_DIRECTORY)
 		return error_errno(err, info.type == FILE_ABSENT ? ENOENT : ENOTDIR, "--project=%s", request->project);
+	context_find_enclosing(arena, context, NULL);
 	return context_judge_project(context, context->project, err);
 }
 
@@ -301,11 +400,27 @@ static void detect_executable(struct arena *arena, struct context *context)
 #endif
 }
 
+bool context_has_terminal(void)
+{
+	return isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) || isatty(STDERR_FILENO);
+}
+
+const char *context_variable(const struct context *context, const char *name)
+{
+	size_t length = strlen(name);
+	for (char *const *entry = context->environment; *entry; entry++)
+		if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
+			return *entry + length + 1;
+	return NULL;
+}
+
 int context_detect(struct arena *arena, const struct context_request *request, struct context *context, struct error *err)
 {
 	*context = (struct context){ .fs = request->fs ? request->fs : filesystem_host(),
 				     .environment = environ,
-				     .is_narrowing = request->is_narrowing };
+				     .has_terminal = context_has_terminal(),
+				     .is_narrowing = request->is_narrowing,
+				     .agent = request->agent };
 #ifdef __APPLE__
 	context->os = OS_MACOS;
 #else

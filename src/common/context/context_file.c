@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A described machine: a context and a file system that exist only as text, for `--context=FILE` and for tests. Nothing here looks
- * at the real machine. */
+/* A described machine: a context and a file system that exist only as text, for `--context=FILE`
+ * and tests. Never reads the real machine. */
 #include "common/context/context.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct fake_file {
 	struct file_info info;
 	const char *target; /* of a symlink */
 	const char *text; /* of a regular file */
-	bool is_implicit; /* a parent that nobody listed */
+	bool is_implicit; /* a parent that is not listed */
 };
 
 struct fake {
@@ -24,13 +24,13 @@ struct fake {
 };
 
 struct reader {
-	struct document document;
+	struct yaml document;
 	struct context *context;
 	struct fake *fake;
 	bool is_case_insensitive, has_case;
 };
 
-/* `/` sorts before every other byte, so that what lies below a directory follows it at once. */
+/* `/` sorts before every other byte, so that the entries below a directory follow it directly. */
 static int compare_paths(const char *left, const char *right)
 {
 	while (*left && *left == *right) {
@@ -105,6 +105,18 @@ static int fake_read_small(const struct filesystem *fs, struct arena *arena, con
 	return 0;
 }
 
+/* Every described socket is bound. */
+static int fake_list_sockets(const struct filesystem *fs, void (*visit)(void *self, const char *path), void *self,
+			     struct error *err)
+{
+	const struct fake *fake = fs->self;
+	(void)err;
+	for (size_t i = 0; i < fake->count; i++)
+		if (fake->items[i].info.type == FILE_SOCKET)
+			visit(self, fake->items[i].path);
+	return 0;
+}
+
 static int fake_walk(const struct filesystem *fs, const char *root,
 		     enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type),
 		     void *self, struct error *err)
@@ -143,12 +155,12 @@ static struct fake_file *add_file(struct reader *reader, const char *path, enum 
 	return file;
 }
 
-static void complain(struct reader *reader, const struct node *node, const char *what)
+static void complain(struct reader *reader, const struct yaml_node *node, const char *what)
 {
-	document_complain(&reader->document, node->line, node->column, NULL, "%s", what);
+	yaml_complain(&reader->document, node->line, node->column, NULL, "%s", what);
 }
 
-static const char *scalar(struct reader *reader, const struct node *node)
+static const char *scalar(struct reader *reader, const struct yaml_node *node)
 {
 	if (node && node->kind == NODE_SCALAR)
 		return node->text;
@@ -157,7 +169,7 @@ static const char *scalar(struct reader *reader, const struct node *node)
 	return NULL;
 }
 
-static const char *clean_path(struct reader *reader, const struct node *node)
+static const char *clean_path(struct reader *reader, const struct yaml_node *node)
 {
 	const char *text = scalar(reader, node);
 	if (text && path_is_absolute_clean(text))
@@ -167,8 +179,8 @@ static const char *clean_path(struct reader *reader, const struct node *node)
 	return NULL;
 }
 
-/* "/dir/", "/file", "/link -> target" */
-static void read_short_file(struct reader *reader, const struct node *node)
+/* Reads a file in the short form: "/dir/", "/file", "/link -> target". */
+static void read_short_file(struct reader *reader, const struct yaml_node *node)
 {
 	struct arena *arena = reader->document.arena;
 	const char *arrow = strstr(node->text, " -> ");
@@ -194,7 +206,7 @@ static const struct {
 	{ "device", FILE_DEVICE }, { "fifo", FILE_FIFO },
 };
 
-static void read_type(struct reader *reader, const struct node *node, const char *name, struct fake_file *file)
+static void read_type(struct reader *reader, const struct yaml_node *node, const char *name, struct fake_file *file)
 {
 	for (size_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++) {
 		if (strcmp(name, type_names[i].name) != 0)
@@ -207,13 +219,13 @@ static void read_type(struct reader *reader, const struct node *node, const char
 	complain(reader, node, "one of file, directory, socket, device, fifo is expected here");
 }
 
-static void read_number(struct reader *reader, const struct node *node, const char *text, uint64_t *value)
+static void read_number(struct reader *reader, const struct yaml_node *node, const char *text, uint64_t *value)
 {
 	if (!text_parse_u64(text, UINT32_MAX, value))
 		complain(reader, node, "a number is expected here");
 }
 
-static void read_mode(struct reader *reader, const struct node *node, const char *text, mode_t *mode)
+static void read_mode(struct reader *reader, const struct yaml_node *node, const char *text, mode_t *mode)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 8);
@@ -223,7 +235,7 @@ static void read_mode(struct reader *reader, const struct node *node, const char
 		*mode = (mode_t)value;
 }
 
-/* The reader of the YAML subset lets no line break through: a `\\n` in the text stands for one. */
+/* Replaces `\\n` by a line break, which the YAML subset does not allow in a value. */
 static const char *with_line_breaks(struct arena *arena, const char *text)
 {
 	char *copy = arena_copy(arena, text), *out = copy;
@@ -236,7 +248,7 @@ static const char *with_line_breaks(struct arena *arena, const char *text)
 	return copy;
 }
 
-static void read_file_key(struct reader *reader, const struct node *key, struct fake_file *file)
+static void read_file_key(struct reader *reader, const struct yaml_node *key, struct fake_file *file)
 {
 	const char *text = scalar(reader, key->value);
 	uint64_t number = 0;
@@ -262,11 +274,11 @@ static void read_file_key(struct reader *reader, const struct node *key, struct 
 	}
 }
 
-static void read_long_file(struct reader *reader, const struct node *node)
+static void read_long_file(struct reader *reader, const struct yaml_node *node)
 {
 	struct fake_file file = *add_file(reader, NULL, FILE_REGULAR);
 	reader->fake->count--;
-	for (const struct node *key = node->first; key; key = key->next)
+	for (const struct yaml_node *key = node->first; key; key = key->next)
 		read_file_key(reader, key, &file);
 	if (!file.path) {
 		complain(reader, node, "a file needs a path");
@@ -275,13 +287,13 @@ static void read_long_file(struct reader *reader, const struct node *node)
 	*(struct fake_file *)arena_push(reader->document.arena, reader->fake) = file;
 }
 
-static void read_files(struct reader *reader, const struct node *list)
+static void read_files(struct reader *reader, const struct yaml_node *list)
 {
 	if (list->kind != NODE_LIST) {
 		complain(reader, list, "a list of files is expected here");
 		return;
 	}
-	for (const struct node *node = list->first; node; node = node->next) {
+	for (const struct yaml_node *node = list->first; node; node = node->next) {
 		if (node->kind == NODE_SCALAR)
 			read_short_file(reader, node);
 		else if (node->kind == NODE_MAP)
@@ -291,7 +303,7 @@ static void read_files(struct reader *reader, const struct node *list)
 	}
 }
 
-static void read_environment(struct reader *reader, const struct node *map)
+static void read_environment(struct reader *reader, const struct yaml_node *map)
 {
 	struct arena *arena = reader->document.arena;
 	size_t count = 0;
@@ -301,7 +313,7 @@ static void read_environment(struct reader *reader, const struct node *map)
 		return;
 	}
 	environment = arena_alloc(arena, (map->count + 1) * sizeof *environment);
-	for (const struct node *key = map->first; key; key = key->next) {
+	for (const struct yaml_node *key = map->first; key; key = key->next) {
 		const char *value = scalar(reader, key->value);
 		if (value)
 			environment[count++] = arena_printf(arena, "%s=%s", key->text, value);
@@ -309,51 +321,93 @@ static void read_environment(struct reader *reader, const struct node *map)
 	reader->context->environment = environment;
 }
 
-static void read_key(struct reader *reader, const struct node *key)
+static void read_os(struct reader *reader, const struct yaml_node *value)
 {
-	struct context *context = reader->context;
-	const struct node *value = key->value;
-	const char *text;
+	const char *text = scalar(reader, value);
+
+	if (text && strcmp(text, "linux") != 0 && strcmp(text, "macos") != 0)
+		complain(reader, value, "linux or macos is expected here");
+	reader->context->os = text && strcmp(text, "macos") == 0 ? OS_MACOS : OS_LINUX;
+}
+
+static void read_tier(struct reader *reader, const struct yaml_node *value)
+{
+	const char *text = scalar(reader, value);
+
+	if (text && strcmp(text, tier_names[TIER_FULL]) != 0 && strcmp(text, tier_names[TIER_LANDLOCK]) != 0)
+		complain(reader, value, "full or landlock is expected here");
+	reader->context->tier = text && strcmp(text, tier_names[TIER_LANDLOCK]) == 0 ? TIER_LANDLOCK : TIER_FULL;
+}
+
+static void read_user(struct reader *reader, const struct yaml_node *value)
+{
+	reader->context->user = scalar(reader, value);
+}
+
+static void read_uid(struct reader *reader, const struct yaml_node *value)
+{
+	const char *text = scalar(reader, value);
 	uint64_t uid = 0;
 
-	if (strcmp(key->text, "files") == 0) {
-		read_files(reader, value);
-		return;
-	}
-	if (strcmp(key->text, "environment") == 0) {
-		read_environment(reader, value);
-		return;
-	}
-	text = scalar(reader, value);
-	if (!text)
-		return;
-	if (strcmp(key->text, "os") == 0) {
-		if (strcmp(text, "linux") != 0 && strcmp(text, "macos") != 0)
-			complain(reader, value, "linux or macos is expected here");
-		context->os = strcmp(text, "macos") == 0 ? OS_MACOS : OS_LINUX;
-	} else if (strcmp(key->text, "tier") == 0) {
-		if (strcmp(text, tier_names[TIER_FULL]) != 0 && strcmp(text, tier_names[TIER_LANDLOCK]) != 0)
-			complain(reader, value, "full or landlock is expected here");
-		context->tier = strcmp(text, tier_names[TIER_LANDLOCK]) == 0 ? TIER_LANDLOCK : TIER_FULL;
-	} else if (strcmp(key->text, "user") == 0) {
-		context->user = text;
-	} else if (strcmp(key->text, "uid") == 0) {
+	if (text)
 		read_number(reader, value, text, &uid);
-		context->uid = (uid_t)uid;
-		context->gid = (gid_t)uid;
-	} else if (strcmp(key->text, "home") == 0) {
-		context->home = clean_path(reader, value);
-	} else if (strcmp(key->text, "project") == 0) {
-		context->project = clean_path(reader, value);
-	} else if (strcmp(key->text, "cwd") == 0) {
-		context->working_directory = clean_path(reader, value);
-	} else if (strcmp(key->text, "case_insensitive") == 0) {
-		reader->has_case = true;
-		reader->is_case_insensitive = strcmp(text, "true") == 0;
-	} else {
-		complain(reader, key,
-			 "one of os, user, uid, home, project, cwd, case_insensitive, environment, files is expected here");
+	reader->context->uid = (uid_t)uid;
+	reader->context->gid = (gid_t)uid;
+}
+
+static void read_home(struct reader *reader, const struct yaml_node *value)
+{
+	reader->context->home = clean_path(reader, value);
+}
+
+static void read_project(struct reader *reader, const struct yaml_node *value)
+{
+	reader->context->project = clean_path(reader, value);
+}
+
+static void read_working_directory(struct reader *reader, const struct yaml_node *value)
+{
+	reader->context->working_directory = clean_path(reader, value);
+}
+
+static void read_case(struct reader *reader, const struct yaml_node *value)
+{
+	const char *text = scalar(reader, value);
+
+	reader->has_case = true;
+	reader->is_case_insensitive = text && strcmp(text, "true") == 0;
+}
+
+static const struct context_key {
+	const char *name;
+	void (*read)(struct reader *reader, const struct yaml_node *value);
+} context_keys[] = {
+	{ "os", read_os },
+	{ "tier", read_tier },
+	{ "user", read_user },
+	{ "uid", read_uid },
+	{ "home", read_home },
+	{ "project", read_project },
+	{ "cwd", read_working_directory },
+	{ "case_insensitive", read_case },
+	{ "environment", read_environment },
+	{ "files", read_files },
+};
+
+static void read_key(struct reader *reader, const struct yaml_node *key)
+{
+	struct text names = { 0 };
+
+	for (size_t i = 0; i < sizeof context_keys / sizeof context_keys[0]; i++) {
+		if (strcmp(key->text, context_keys[i].name) == 0) {
+			context_keys[i].read(reader, key->value);
+			text_free(&names);
+			return;
+		}
+		text_add(&names, "%s%s", i > 0 ? ", " : "", context_keys[i].name);
 	}
+	yaml_complain(&reader->document, key->line, key->column, NULL, "one of %s is expected here", names.data);
+	text_free(&names);
 }
 
 static void add_parents(struct reader *reader, const char *path)
@@ -365,7 +419,7 @@ static void add_parents(struct reader *reader, const char *path)
 	}
 }
 
-/* Sorted, one entry per path; every file gets an owner and an inode. */
+/* Sorts the files, removes implicit duplicates, and gives every file an owner and an inode. */
 static int finish_files(struct reader *reader, struct error *err)
 {
 	struct fake *fake = reader->fake;
@@ -380,7 +434,8 @@ static int finish_files(struct reader *reader, struct error *err)
 		if (kept > 0 && strcmp(fake->items[kept - 1].path, file.path) == 0) {
 			if (file.is_implicit && fake->items[kept - 1].info.type == FILE_DIRECTORY)
 				continue;
-			return error_set(err, "%s: %s is listed twice, or is no directory", reader->document.source, file.path);
+			return error_set(err, "%s: %s is listed twice, or is not a directory", reader->document.source,
+					 file.path);
 		}
 		if (file.info.inode == 0)
 			file.info.inode = 1000000 + kept;
@@ -416,11 +471,15 @@ static int finish_context(struct reader *reader, struct error *err)
 		.read_link = fake_read_link,
 		.read_small = fake_read_small,
 		.walk = fake_walk,
+		.list_sockets = fake_list_sockets,
 		.is_case_insensitive = reader->has_case ? reader->is_case_insensitive : context->os == OS_MACOS,
 		.self = reader->fake,
 	};
 	context->fs = fs;
-	return finish_files(reader, err);
+	if (finish_files(reader, err) < 0)
+		return -1;
+	context_find_enclosing(arena, context, NULL);
+	return 0;
 }
 
 int context_parse(struct arena *arena, const char *source, const char *text, size_t length, struct context *context,
@@ -428,18 +487,17 @@ int context_parse(struct arena *arena, const char *source, const char *text, siz
 {
 	struct diagnostics diagnostics = { .arena = arena };
 	struct reader reader = { .context = context };
-	struct node *root;
+	struct yaml_node *root;
 
-	*context = (struct context){ .uid = 1000, .gid = 1000 };
-	reader.document = (struct document){
-		.arena = arena, .source = source, .text = text, .length = length, .diagnostics = &diagnostics
-	};
+	*context = (struct context){ .uid = 1000, .gid = 1000, .has_terminal = true };
+	reader.document =
+		(struct yaml){ .arena = arena, .source = source, .text = text, .length = length, .diagnostics = &diagnostics };
 	reader.fake = arena_alloc(arena, sizeof *reader.fake);
-	root = document_read(&reader.document);
+	root = yaml_read(&reader.document);
 	if (root && root->kind != NODE_MAP)
 		complain(&reader, root, "a mapping is expected here");
 	else if (root)
-		for (const struct node *key = root->first; key; key = key->next)
+		for (const struct yaml_node *key = root->first; key; key = key->next)
 			read_key(&reader, key);
 	if (diagnostics.count > 0) {
 		const struct diagnostic *first = &diagnostics.items[0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The paths of this installation. The names chosen at build time are preferred while they lead to this very program: a path such as
- * /usr/local/bin/berm survives an update, the resolved one (a versioned directory behind a symlink) may not. Changes nothing. */
+/* Prefers the paths chosen at build time if they lead to this program: /usr/local/bin/berm survives
+ * an update, but a resolved path, such as a versioned directory behind a symlink, may not. */
 #include "common/context/install_paths.h"
 
 #include <sys/stat.h>
@@ -25,15 +25,17 @@ void install_paths_find(struct arena *arena, const struct filesystem *fs, const 
 	struct error ignored = { 0 };
 
 	if (!executable || is_same_file(BERM_BINDIR "/berm", executable)) {
-		*paths = (struct install_paths){ BERM_BINDIR "/berm", BERM_BINDIR "/berm-sh", BERM_SHIMS_DIR, true };
+		*paths = (struct install_paths){ BERM_BINDIR "/berm", BERM_BINDIR "/berm-sh", BERM_SHIMS_DIR,
+						 path_join(arena, path_parent(arena, BERM_SHIMS_DIR), "plugins"), true };
 		return;
 	}
 	directory = path_parent(arena, executable);
 	paths->program = executable;
 	paths->shell = path_join(arena, directory, "berm-sh");
-	/* The directory may be reached through a symlink (/bin is one in many places), where a textual `..` would go wrong. */
+	/* The directory may be a symlink, as /bin often is, so a textual `..` would be wrong. */
 	if (path_resolve(fs, arena, path_absolute(arena, directory, BERM_SHIMS_FROM_BINDIR), &shims, NULL, NULL, &ignored) < 0)
 		shims = NULL;
 	paths->is_installed = shims && is_directory(shims);
 	paths->shims = paths->is_installed ? shims : path_join(arena, directory, "shims");
+	paths->plugins = path_join(arena, path_parent(arena, paths->shims), "plugins");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the programs of this berm lie: what `berm setup` writes into other programs' settings. Found from the running program's own
- * path, never by PATH, so that a tree that was moved, or a build that was never installed, names itself and not another berm. */
+/* The paths of this installation, which `berm setup` writes into the settings of other programs.
+ * Found from the path of the running program, never by PATH, so that a moved tree or
+ * a build that was never installed names itself and not another berm. */
 #ifndef BERM_COMMON_CONTEXT_INSTALL_PATHS_H
 #define BERM_COMMON_CONTEXT_INSTALL_PATHS_H
 
@@ -13,10 +14,13 @@ struct install_paths {
 	const char *program; /* berm */
 	const char *shell; /* berm-sh, beside it */
 	const char *shims; /* the directory with bash, zsh, sh, dash and fish */
-	bool is_installed; /* false: a build directory, with its shims in `shims` beside the program */
+	const char *plugins; /* the directory with berm's plugins for other programs, beside the shims */
+	/* False: a build directory, with its shims in `shims` beside the program. */
+	bool is_installed;
 };
 
-/* `executable` is berm's own path (struct context). Absent files are named all the same: the caller looks, if it matters. */
+/* Finds the paths for `executable`, berm's path in struct context. Does not check that the files
+ * exist. */
 void install_paths_find(struct arena *arena, const struct filesystem *fs, const char *executable, struct install_paths *paths);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at files, runs nothing. */
+/* Inspects files and never runs one. */
 #include "common/context/programs.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/backend.h"
+#include "common/context/inside.h"
 #include "common/fs/filesystem.h"
-#include "common/plan/plan.h"
 #include "common/base/text.h"
 
 const struct program_place program_places[] = {
@@ -33,25 +32,17 @@ const char *program_shell_name(const char *base_name)
 	return NULL;
 }
 
-bool program_is_inside(void)
-{
-	struct stat info;
-	/* /run is root's. For root itself the second question tells a view, which is read-only, from the host. */
-	if (lstat(PLAN_SUMMARY, &info) == 0 && S_ISREG(info.st_mode) && access(PLAN_DOCUMENTS, W_OK) < 0)
-		return true;
-	return backend_is_inside();
-}
-
 bool program_is_roots(const struct stat *info)
 {
 	struct stat root;
 	return stat("/", &root) == 0 && info->st_uid == root.st_uid;
 }
 
-/* Owned by root, or by the user where that is usual, and nobody else may write it. Behind the wall whose it is does not matter. */
+/* True if root owns the file, or the user where that is usual, and no other user can write it.
+ * Inside a sandbox the owner does not matter. */
 static bool is_sound(const struct stat *info, const struct program_place *place)
 {
-	bool is_owner_known = program_is_roots(info) || (place->is_users && info->st_uid == getuid()) || program_is_inside();
+	bool is_owner_known = program_is_roots(info) || (place->is_users && info->st_uid == getuid()) || inside_sandbox();
 	return is_owner_known && !(info->st_mode & (S_IWGRP | S_IWOTH));
 }
 
@@ -86,8 +77,8 @@ const char *program_find(struct arena *arena, const char *name, struct error *er
 		}
 		text_add(&places, "%s%s", places.length > 0 ? ", " : "", place->directory);
 	}
-	error_set(err, "%s is not installed where berm looks for it", name);
-	error_hint(err, "looked at, if root owns it and nobody else can write: %s", places.data);
+	error_set(err, "%s is not installed in a directory that berm searches", name);
+	error_hint(err, "searched, if root owns it and no other user can write it: %s", places.data);
 	text_free(&places);
 	return NULL;
 }

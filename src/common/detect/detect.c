@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The project by the names in its top directory. */
+/* Recognises the project by the names in its top directory. */
 #include "common/detect/detect.h"
 
 #include <string.h>
 
-#include "common/detect/config.h"
+#include "common/registry/config.h"
+#include "common/registry/registry.h"
 
-const struct ecosystem_info ecosystem_table[ECOSYSTEM_COUNT] = {
-	[ECOSYSTEM_GIT] = { "git", NULL, NULL },
-	[ECOSYSTEM_NODE] = { "node", "registry-npm", "npm" },
-	[ECOSYSTEM_RUST] = { "rust", "registry-crates", "cargo" },
-	[ECOSYSTEM_PYTHON] = { "python", "registry-pypi", "pip" },
-	[ECOSYSTEM_GO] = { "go", "registry-go", "go" },
-	[ECOSYSTEM_JAVA] = { "java", "registry-maven", "maven" },
-	[ECOSYSTEM_RUBY] = { "ruby", "registry-rubygems", "bundler" },
-	[ECOSYSTEM_PHP] = { "php", "registry-packagist", "composer" },
-	[ECOSYSTEM_DOTNET] = { "dotnet", "registry-nuget", "nuget" },
-	[ECOSYSTEM_C] = { "c", NULL, NULL },
-};
-
-/* The first that is there is the one that is named. */
+/* The first existing marker of an ecosystem is the one that is reported. */
 static const struct marker {
 	enum ecosystem ecosystem;
 	const char *pattern;
-	const char *tool; /* that it tells, or NULL */
+	const char *tool; /* that the file implies, or NULL */
 } markers[] = {
 	{ ECOSYSTEM_GIT, ".git", NULL },
 	{ ECOSYSTEM_NODE, "package.json", NULL },
@@ -55,9 +43,9 @@ static const struct marker {
 	{ ECOSYSTEM_C, "GNUmakefile", NULL },
 };
 
-enum { MARKER_COUNT = sizeof markers / sizeof markers[0] };
+enum { MARKER_COUNT = sizeof markers / sizeof markers[0], MANIFEST_BYTES_MAX = 256 * 1024 };
 
-/* A lock file says which of several package managers is used; alone it makes no project. */
+/* A lock file selects one of several package managers; alone it does not make a project. */
 static const struct marker locks[] = {
 	{ ECOSYSTEM_NODE, "package-lock.json", "npm" }, { ECOSYSTEM_NODE, "npm-shrinkwrap.json", "npm" },
 	{ ECOSYSTEM_NODE, "pnpm-lock.yaml", "pnpm" },	{ ECOSYSTEM_NODE, "yarn.lock", "yarn" },
@@ -68,16 +56,16 @@ static const struct marker locks[] = {
 
 enum { LOCK_COUNT = sizeof locks / sizeof locks[0] };
 
-struct search {
+struct marker_search {
 	struct arena *arena;
-	const char *found[MARKER_COUNT]; /* names */
+	const char *found[MARKER_COUNT]; /* file names */
 	bool has_lock[LOCK_COUNT];
 };
 
-/* One level only; the names of one directory come from one thread. */
+/* Visits one level only; one thread delivers the names of a directory. */
 static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
 {
-	struct search *search = self;
+	struct marker_search *search = self;
 
 	(void)directory;
 	for (size_t i = 0; i < MARKER_COUNT; i++) {
@@ -91,7 +79,7 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	return WALK_SKIP;
 }
 
-static void conclude(const struct search *search, struct detection *detection)
+static void conclude(const struct marker_search *search, struct detection *detection)
 {
 	for (size_t i = 0; i < MARKER_COUNT; i++) {
 		struct detected *detected = &detection->ecosystems[markers[i].ecosystem];
@@ -100,20 +88,63 @@ static void conclude(const struct search *search, struct detection *detection)
 		detected->marker = search->found[i];
 		detected->tool = markers[i].tool ? markers[i].tool : ecosystem_table[markers[i].ecosystem].tool;
 	}
-	/* From the end, so that the first of the table has the last word. */
+	/* From the end, so that the first row of the table wins. */
 	for (size_t i = LOCK_COUNT; i-- > 0;)
 		if (search->has_lock[i])
 			detection->ecosystems[locks[i].ecosystem].tool = locks[i].tool;
 }
 
+static void take_package_manager(void *self, const char *key, const char *value, unsigned line)
+{
+	static const char *const known[] = { "npm", "pnpm", "yarn", "bun" };
+	struct detection *detection = self;
+	size_t length = strcspn(value, "@");
+
+	(void)line;
+	if (strcmp(key, "packageManager") != 0)
+		return;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strlen(known[i]) == length && strncmp(value, known[i], length) == 0)
+			detection->ecosystems[ECOSYSTEM_NODE].tool = known[i];
+}
+
+/* Reads `packageManager` in package.json, which decides before a lock file. */
+static void find_package_manager(struct arena *arena, const struct context *context, struct detection *detection)
+{
+	struct config_scan scan = { .style = CONFIG_JSON, .visit = take_package_manager, .self = detection };
+	const char *path = path_join(arena, context->project, "package.json");
+	size_t length;
+	char *text;
+
+	if (!detection->ecosystems[ECOSYSTEM_NODE].marker ||
+	    context->fs->read_small(context->fs, arena, path, MANIFEST_BYTES_MAX, &text, &length) < 0)
+		return;
+	scan.text = text;
+	if (!memchr(text, '\0', length))
+		config_scan(&scan);
+}
+
+/* The project's own files come first: the first source of a host is the one that is shown. */
+static void find_registries(struct arena *arena, const struct context *context, struct detection *detection)
+{
+	for (int i = 0; i < ECOSYSTEM_COUNT; i++) {
+		struct registries *found = &detection->ecosystems[i].registries;
+		if (!detection->ecosystems[i].marker)
+			continue;
+		registries_of_project(arena, context, (enum ecosystem)i, found);
+		registries_of_user(arena, context, (enum ecosystem)i, found);
+	}
+}
+
 int detect_project(struct arena *arena, const struct context *context, struct detection *detection, struct error *err)
 {
-	struct search search = { .arena = arena };
+	struct marker_search search = { .arena = arena };
 
 	*detection = (struct detection){ 0 };
 	if (context->fs->walk(context->fs, context->project, visit, &search, err) < 0)
 		return -1;
 	conclude(&search, detection);
-	detect_registries(arena, context, detection);
+	find_package_manager(arena, context, detection);
+	find_registries(arena, context, detection);
 	return 0;
 }

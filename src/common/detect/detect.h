@@ -1,68 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kind of project this is, and where its package managers would fetch from: by names of files and by reading configuration,
- * never by running anything. */
+/* `berm init`: recognises the kind of project and finds out from where its package managers fetch.
+ * Reads names and configuration. Where a package manager must be asked, runs it in a sandbox
+ * without network and without the project. Never copies credentials. */
 #ifndef BERM_COMMON_DETECT_DETECT_H
 #define BERM_COMMON_DETECT_DETECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/base/arena.h"
-#include "common/context/context.h"
 #include "common/base/error.h"
-
-enum ecosystem {
-	ECOSYSTEM_GIT,
-	ECOSYSTEM_NODE,
-	ECOSYSTEM_RUST,
-	ECOSYSTEM_PYTHON,
-	ECOSYSTEM_GO,
-	ECOSYSTEM_JAVA,
-	ECOSYSTEM_RUBY,
-	ECOSYSTEM_PHP,
-	ECOSYSTEM_DOTNET,
-	ECOSYSTEM_C,
-	ECOSYSTEM_COUNT
-};
-
-struct ecosystem_info {
-	const char *piece; /* the built-in policy for `use`, and its name */
-	const char *registry; /* the built-in policy with the usual registry, or NULL */
-	const char *tool; /* the usual package manager, or NULL */
-};
-extern const struct ecosystem_info ecosystem_table[ECOSYSTEM_COUNT];
+#include "common/context/context.h"
+#include "common/registry/registry.h"
 
 /* One ecosystem in this project. */
 struct detected {
-	const char *marker; /* the file that tells, or NULL: not here */
-	const char *tool; /* by lock file, else the usual one; or NULL */
+	const char *marker; /* the file that identifies it, or NULL: absent */
+	const char *tool; /* by package.json or lock file, else the default one; or NULL */
+	struct registries registries;
+	/* Why the default registry of the package manager is not known, in a clause; NULL: it is,
+	 * or the project replaces it. */
+	const char *unanswered;
 };
 
-/* A place that packages come from. */
-struct registry {
-	enum ecosystem ecosystem;
-	const char *destination; /* host:port; NULL: an address could not be read there */
-	uint16_t local_port; /* not 0: on this machine's loopback */
-	const char *source; /* ".npmrc:2", "~/.npmrc:1", "$GOPROXY", or NULL for the usual one */
+/* An address outside the public network to which an allowed name resolves. Only a rule with the
+ * address itself allows it. */
+struct detected_address {
+	const char *host; /* host:port, of the rule */
+	const char *destination; /* address:port */
+	const char *kind; /* "private", ... */
+	/* False: this machine, a metadata service and the like, or a name that only the project
+	 * chose. Such an address is never allowed without a question. */
+	bool is_usual;
+	bool is_accepted;
 };
 
 struct detection {
 	struct detected ecosystems[ECOSYSTEM_COUNT];
-	struct registries {
-		struct registry *items;
+	struct detected_addresses {
+		struct detected_address *items;
 		size_t count;
-	} registries; /* in the order of the ecosystems, no destination twice */
+	} addresses;
 };
 
-/* Looks at context->project, the user's configuration and the environment. */
+/* Reads context->project, the user's configuration and the environment. */
 int detect_project(struct arena *arena, const struct context *context, struct detection *detection, struct error *err);
+/* ask.c: asks the package managers whose default registry the project does not replace. Adds their
+ * answers, or the reason why there is none. */
+void detect_ask(struct arena *arena, const struct context *context, struct detection *detection);
+/* client.c: returns the path of a program in PATH if root or a toolchain directory of the default
+ * policy vouches for it, else NULL. Never one in a project. */
+const char *detect_client(struct arena *arena, const struct context *context, const char *name);
+/* addresses.c: resolves the names that were found. Fills detection->addresses. */
+void detect_addresses(struct arena *arena, struct detection *detection);
 
-/* detect_registry.c: for the ecosystems that were detected. */
-void detect_registries(struct arena *arena, const struct context *context, struct detection *detection);
-
-/* detect_policy.c: a commented berm.yml for it. With can_allow the lines of network are live, else they are comments. */
+/* write_policy.c: writes a commented berm.yml. With can_allow the network rules are active, else
+ * they are comments. */
 struct text;
-void detect_policy(const struct detection *detection, const char *schema, bool can_allow, struct text *out);
+void detect_policy(const struct detection *detection, bool can_allow, struct text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attempts, run by `berm` itself as the command inside, and bare. It cannot tell where it is and behaves the same in both places. It touches
- * nothing but what it is given: victims that doctor made. */
+/* The attempts. berm itself makes them, bare and as the command in the sandbox, and behaves the
+ * same in both. It touches only the victims that doctor created. */
 #include "common/doctor/doctor.h"
 
 #include <arpa/inet.h>
@@ -22,12 +22,19 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
-#include "common/doctor/socket.h"
-#include "common/doctor/attempts_kernel.h"
-#include "common/fs/filesystem.h"
+#include "common/doctor/internal.h"
+#include "common/fs/path.h"
+#include "common/policy/file.h"
 #include "common/base/text.h"
 
-enum { PATH_SIZE = 4096, THREADS_MAX = 2048, LINGER_S = 20 };
+enum {
+	PATH_SIZE = 4096,
+	THREADS_MAX = 2048,
+	LINGER_S = 20,
+	STEP_US = 20000,
+	HOST_STEPS = 250, /* for the host to answer */
+	REPAIR_STEPS = 50, /* for a lost mask to come back, and a plant to be moved */
+};
 
 static const char *path(const char *directory, const char *name, const char *suffix)
 {
@@ -38,7 +45,7 @@ static const char *path(const char *directory, const char *name, const char *suf
 	return buffer;
 }
 
-/* 0 if the call worked, else its errno. */
+/* Returns 0 if the call succeeded, else its errno. */
 static int outcome(int result)
 {
 	return result < 0 ? errno : ATTEMPT_REACHED;
@@ -50,7 +57,7 @@ static int append_to(const char *file)
 	return fd < 0 ? errno : outcome((int)write(fd, "# doctor\n", 9));
 }
 
-/* Reached if what only the host knows is in it. */
+/* Reached if the file has the token, which only the host knows. */
 static int read_secret(const struct doctor_world *world, const char *file)
 {
 	autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -136,7 +143,58 @@ static int replace_git(const struct doctor_world *world)
 	return outcome(rename(directory, path(world->project, ".git", "")));
 }
 
-/* Protected names that are not there yet: only `strict` promises anything about them. */
+/* Creates a file in a settings directory, which is protected as a whole. */
+static int plant_settings(const struct doctor_world *world)
+{
+	const char *file = path(world->project, ".claude/settings.local.json", "");
+	autoclose int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	return outcome(unlink(file));
+}
+
+/* Creates a protected name that does not exist yet: only `strict` covers those. */
+/* Reads until that is refused, or often enough to count as readable for good. */
+static int read_for_a_while(const struct doctor_world *world, const char *file)
+{
+	int number = ATTEMPT_REACHED;
+	for (int i = 0; i < REPAIR_STEPS && number == ATTEMPT_REACHED; i++) {
+		usleep(STEP_US);
+		number = read_secret(world, file);
+	}
+	return number;
+}
+
+/* The worker on the host sees the question, replaces a denied file and brings another one. */
+static int read_replaced(const struct doctor_world *world)
+{
+	autoclose int question =
+		open(path(world->project, ATTEMPT_QUESTION, world->round), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	for (int i = 0; i < HOST_STEPS && access(path(world->project, ATTEMPT_ANSWER, world->round), F_OK) < 0; i++)
+		usleep(STEP_US);
+	if (question < 0 || access(path(world->project, ATTEMPT_ANSWER, world->round), F_OK) < 0)
+		return ATTEMPT_UNTRIED;
+	return read_for_a_while(world, path(world->project, ATTEMPT_REPLACED, ""));
+}
+
+static int read_late(const struct doctor_world *world)
+{
+	return read_for_a_while(world, path(world->project, ATTEMPT_LATE, world->round));
+}
+
+static int plant_kept(const struct doctor_world *world)
+{
+	const char *directory = path(world->project, ".zed", "");
+	if (mkdir(directory, 0700) < 0)
+		return errno;
+	for (int i = 0; i < REPAIR_STEPS; i++) {
+		usleep(STEP_US);
+		if (access(directory, F_OK) < 0)
+			return errno;
+	}
+	return outcome(rmdir(directory));
+}
+
 static int plant_new(const struct doctor_world *world)
 {
 	const char *directory = path(world->project, ".vscode", "");
@@ -165,7 +223,8 @@ static int connect_tcp6(const struct doctor_world *world)
 	return world->tcp6 ? connect_to(AF_INET6, &address, sizeof address) : ATTEMPT_UNTRIED;
 }
 
-/* Whether it arrived is seen by doctor alone: a datagram to nobody is sent without an error. */
+/* Sends a datagram. Only doctor sees whether it arrived: without a receiver
+ * sendto() succeeds, too. */
 static int send_udp(const struct doctor_world *world)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)world->udp) };
@@ -185,7 +244,8 @@ static int see_process(const struct doctor_world *world)
 	return read_secret(world, file);
 }
 
-/* Ignored by everybody but the victim, who tells doctor: in here the number may be somebody else's. */
+/* Signals the victim's pid. Every other process ignores SIGURG, since in the sandbox the pid may be
+ * another process. The victim reports the signal to doctor. */
 static int signal_process(const struct doctor_world *world)
 {
 	return kill(world->victim, SIGURG) < 0 ? errno : ESRCH;
@@ -197,7 +257,7 @@ static int signal_group(const struct doctor_world *world)
 	return kill(0, SIGWINCH) < 0 ? errno : ESRCH;
 }
 
-/* Keeps doctor's pipe open for as long as it lives. */
+/* Leaves a process that keeps doctor's pipe open. */
 static int survive(const struct doctor_world *world)
 {
 	pid_t pid = fork();
@@ -230,6 +290,12 @@ static int connect_outside(const struct doctor_world *world)
 static int connect_project(const struct doctor_world *world)
 {
 	const char *name = path(world->project, "socket", "");
+	return connect_unix(name, strlen(name) + 1);
+}
+
+static int connect_pruned(const struct doctor_world *world)
+{
+	const char *name = path(world->project, "node_modules/socket", "");
 	return connect_unix(name, strlen(name) + 1);
 }
 
@@ -272,13 +338,15 @@ static int open_many(const struct doctor_world *world)
 	return count > world->open_files ? ATTEMPT_REACHED : number;
 }
 
+/* Linux refuses every core file at a limit of 1; at 0 it still starts the program of a
+ * core_pattern that is a pipe. */
 static int keep_core(const struct doctor_world *world)
 {
 	struct rlimit limit;
 	(void)world;
 	if (getrlimit(RLIMIT_CORE, &limit) < 0)
 		return errno;
-	return limit.rlim_max > 0 ? ATTEMPT_REACHED : EFBIG;
+	return limit.rlim_max > 1 ? ATTEMPT_REACHED : EFBIG;
 }
 
 static void *wait_at_gate(void *gate)
@@ -312,7 +380,7 @@ static int start_many(const struct doctor_world *world)
 
 static int change_policy(const struct doctor_world *world)
 {
-	return append_to(path(world->project, "berm.yml", ""));
+	return append_to(path(world->project, POLICY_FILE_NAME, ""));
 }
 
 static int change_state(const struct doctor_world *world)
@@ -321,7 +389,7 @@ static int change_state(const struct doctor_world *world)
 	return outcome(fd);
 }
 
-/* Only looked at: it is the user's. */
+/* Only opens the directory: it is the user's. */
 static int open_state(const struct doctor_world *world)
 {
 	autoclose int fd = open(path(world->home, ".local/state/berm", ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -330,44 +398,55 @@ static int open_state(const struct doctor_world *world)
 
 #define ANY_LEVEL LEVEL_PARTIAL
 
-/* The limits stand last: to reach one may end the run. */
+/* The limits come last: reaching one may end the run. */
 const struct attempt attempt_table[] = {
 	{ "write-outside", GUARANTEE_WRITES, ANY_LEVEL, "create a file outside the project", create_outside },
-	{ "write-visible", GUARANTEE_WRITES, ANY_LEVEL, "write to a file that is readable", change_visible },
-	{ "chmod-visible", GUARANTEE_WRITES, LEVEL_ENFORCED, "change the mode of a file that is readable", chmod_visible },
-	{ "rename-visible", GUARANTEE_WRITES, ANY_LEVEL, "rename a file that is readable", rename_visible },
-	{ "reopen-input", GUARANTEE_WRITES, LEVEL_ENFORCED, "open standard input again, for writing", reopen_input },
+	{ "write-visible", GUARANTEE_WRITES, ANY_LEVEL, "write to a readable file", change_visible },
+	{ "chmod-visible", GUARANTEE_WRITES, LEVEL_ENFORCED, "change the mode of a readable file", chmod_visible },
+	{ "rename-visible", GUARANTEE_WRITES, ANY_LEVEL, "rename a readable file", rename_visible },
+	{ "reopen-input", GUARANTEE_WRITES, LEVEL_ENFORCED, "reopen standard input for writing", reopen_input },
 	{ "read-denied", GUARANTEE_SECRETS, LEVEL_LAUNCH, "read .env", read_denied },
 	{ "read-linked", GUARANTEE_SECRETS, LEVEL_LAUNCH, "read .env through a new hard link", read_linked },
 	{ "read-renamed", GUARANTEE_SECRETS, LEVEL_LAUNCH, "rename .env and read it", read_renamed },
 	{ "list-keys", GUARANTEE_SECRETS, LEVEL_LAUNCH, "list ~/.ssh", list_keys },
+#ifdef __APPLE__
+	{ "clone-directory", GUARANTEE_SECRETS, LEVEL_LAUNCH, "clone the project and read .env in the clone",
+	  attempt_clone_directory },
+	{ "data-volume", GUARANTEE_SECRETS, LEVEL_LAUNCH, "read .env below /System/Volumes/Data", attempt_data_volume },
+#endif
+	{ "read-replaced", GUARANTEE_SECRETS, LEVEL_REPAIR, "read a denied file that the host has replaced", read_replaced },
+	{ "read-late", GUARANTEE_SECRETS, LEVEL_REPAIR, "read a denied file that the host has brought", read_late },
 	{ "plant-hook", GUARANTEE_PLANTING, LEVEL_LAUNCH, "write to a git hook", plant_hook },
 	{ "plant-config", GUARANTEE_PLANTING, LEVEL_LAUNCH, "write to .git/config", plant_config },
-	{ "replace-git", GUARANTEE_PLANTING, LEVEL_LAUNCH, "move .git out of the way", replace_git },
+	{ "replace-git", GUARANTEE_PLANTING, LEVEL_LAUNCH, "rename .git", replace_git },
+	{ "plant-settings", GUARANTEE_PLANTING, LEVEL_LAUNCH, "create a file in an agent's settings directory",
+	  plant_settings },
+	{ "plant-kept", GUARANTEE_PLANTING, LEVEL_REPAIR, "create a protected name that stays", plant_kept },
 	{ "plant-new", GUARANTEE_PLANTING, LEVEL_STRICT, "create a protected name that does not exist", plant_new },
 	{ "connect-tcp", GUARANTEE_NETWORK, ANY_LEVEL, "connect to a service on the host's loopback", connect_tcp },
-	{ "connect-tcp6", GUARANTEE_NETWORK, ANY_LEVEL, "the same over IPv6", connect_tcp6 },
+	{ "connect-tcp6", GUARANTEE_NETWORK, ANY_LEVEL, "connect to the host's loopback over IPv6", connect_tcp6 },
 	{ "send-udp", GUARANTEE_NETWORK, ANY_LEVEL, "send a datagram to the host's loopback", send_udp },
-	{ "see-process", GUARANTEE_PROCESSES, LEVEL_ENFORCED, "look at a process of the host", see_process },
+	{ "see-process", GUARANTEE_PROCESSES, LEVEL_ENFORCED, "inspect a process of the host", see_process },
 	{ "signal-process", GUARANTEE_PROCESSES, LEVEL_ENFORCED, "signal a process of the host", signal_process },
 	{ "signal-group", GUARANTEE_PROCESSES, LEVEL_ENFORCED, "signal the process group that berm is in", signal_group },
 	{ "survive", GUARANTEE_PROCESSES, ANY_LEVEL, "leave a process behind", survive },
 	{ "connect-unix", GUARANTEE_IPC, ANY_LEVEL, "connect to a Unix socket of the host", connect_outside },
-	{ "connect-project", GUARANTEE_IPC, ANY_LEVEL, "connect to one that lies in the project", connect_project },
-	{ "connect-abstract", GUARANTEE_IPC, LEVEL_ENFORCED, "connect to an abstract socket of the host", attempt_abstract },
-	{ "shared-memory", GUARANTEE_IPC, LEVEL_ENFORCED, "attach shared memory of the host", read_segment },
-	{ "variable", GUARANTEE_ENVIRONMENT, ANY_LEVEL, "see a variable that no rule names", read_variable },
+	{ "connect-project", GUARANTEE_IPC, ANY_LEVEL, "connect to a Unix socket in the project", connect_project },
+	{ "connect-pruned", GUARANTEE_IPC, LEVEL_LAUNCH, "connect to a Unix socket that no search finds", connect_pruned },
+	{ "connect-abstract", GUARANTEE_IPC, LEVEL_LAUNCH, "connect to an abstract socket of the host", attempt_abstract },
+	{ "shared-memory", GUARANTEE_IPC, LEVEL_LAUNCH, "attach shared memory of the host", read_segment },
+	{ "variable", GUARANTEE_ENVIRONMENT, ANY_LEVEL, "read a variable that no rule passes", read_variable },
 	{ "change-policy", GUARANTEE_INTEGRITY, ANY_LEVEL, "write to the project's policy", change_policy },
 	{ "change-state", GUARANTEE_INTEGRITY, ANY_LEVEL, "create a file in the state directory", change_state },
 	{ "open-state", GUARANTEE_INTEGRITY, ANY_LEVEL, "open ~/.local/state/berm", open_state },
-	{ "namespace", GUARANTEE_KERNEL, ANY_LEVEL, "make a user namespace", attempt_namespace },
+	{ "namespace", GUARANTEE_KERNEL, ANY_LEVEL, "create a user namespace", attempt_namespace },
 	{ "keyring", GUARANTEE_KERNEL, ANY_LEVEL, "use the user's keyring", attempt_keyring },
 	{ "userfaultfd", GUARANTEE_KERNEL, ANY_LEVEL, "call userfaultfd", attempt_userfaultfd },
 	{ "io-uring", GUARANTEE_KERNEL, ANY_LEVEL, "call io_uring_setup", attempt_io_uring },
 	{ "perf", GUARANTEE_KERNEL, ANY_LEVEL, "call perf_event_open", attempt_perf },
 	{ "bpf", GUARANTEE_KERNEL, ANY_LEVEL, "call bpf", attempt_bpf },
 	{ "privileges", GUARANTEE_KERNEL, ANY_LEVEL, "gain privileges by a set-user-ID program", attempt_privileges },
-	{ "capabilities", GUARANTEE_KERNEL, ANY_LEVEL, "have a capability within reach", attempt_capabilities },
+	{ "capabilities", GUARANTEE_KERNEL, ANY_LEVEL, "hold or gain a capability", attempt_capabilities },
 	{ "core", GUARANTEE_LIMITS, ANY_LEVEL, "leave a core file", keep_core },
 	{ "open-files", GUARANTEE_LIMITS, ANY_LEVEL, "open more files than limits.open_files", open_many },
 	{ "processes", GUARANTEE_LIMITS, LEVEL_ENFORCED, "start more threads than limits.processes", start_many },
@@ -376,7 +455,7 @@ const struct attempt attempt_table[] = {
 const size_t attempt_count = sizeof attempt_table / sizeof attempt_table[0];
 _Static_assert(sizeof attempt_table / sizeof attempt_table[0] <= ATTEMPT_MAX, "results have room");
 
-/* How a world is written as arguments: one table for both directions. */
+/* The members of a world as arguments: one table for writing and parsing. */
 static const struct field {
 	const char *name;
 	size_t offset;

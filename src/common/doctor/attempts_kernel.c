@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that a sandbox has to refuse, each in its harmless form: what it makes is closed at once. */
-#include "common/doctor/attempts_kernel.h"
+/* System calls that a sandbox must refuse, each in a harmless form: what it creates is
+ * closed at once. */
+#include "common/doctor/internal.h"
 
 #ifdef __linux__
 
@@ -20,8 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
-#include "common/doctor/socket.h"
 
 static int made(long fd)
 {
@@ -43,7 +44,7 @@ int attempt_abstract(const struct doctor_world *world)
 	return ATTEMPT_REACHED;
 }
 
-/* In a child: the namespace ends with it. */
+/* In a child, so that the namespace ends with it. */
 int attempt_namespace(const struct doctor_world *world)
 {
 	int status = 0;
@@ -51,7 +52,7 @@ int attempt_namespace(const struct doctor_world *world)
 	(void)world;
 	if (pid == 0)
 		_exit(unshare(CLONE_NEWUSER) == 0 ? 0 : errno);
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+	if (pid < 0 || child_wait(pid, &status) < 0)
 		return errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
 }
@@ -106,7 +107,8 @@ int attempt_privileges(const struct doctor_world *world)
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 ? ATTEMPT_REACHED : EPERM;
 }
 
-/* One that it has, or one that a program could give it: the bounding set says so only as long as no_new_privs does not. */
+/* Reached by a permitted capability, or by one in the bounding set, which a program could gain
+ * unless no_new_privs is set. */
 int attempt_capabilities(const struct doctor_world *world)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings for programs. docs/doctor-json.md describes every member; what is written there stays true for one schema number. */
+/* Writes the report as JSON. docs/doctor-json.md describes every member; within one schema number
+ * it stays true. */
 #include "common/doctor/doctor.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ static void write_guarantees(struct json *json, const struct doctor_report *repo
 		json_string(json, "level", level_name(guarantee, state->level));
 		json_boolean(json, "holds",
 			     !guarantee_falls_short(guarantee_table[i].default_level, state->level) &&
-				     report->verified[i] != VERIFIED_DISPROVED);
+				     report->verified[i] != VERIFIED_DISPROVED && report->result->has_run);
 		json_string(json, "mechanism", state->mechanism);
 		json_string(json, "reason", state->reason);
 		json_string(json, "fix", state->fix);

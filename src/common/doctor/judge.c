@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares what is claimed with what was tried. Pure. */
+/* Compares claims with the results of the attempts. Pure functions. */
 #include "common/doctor/doctor.h"
 
 static const char *const verification_names[] = {
@@ -19,7 +19,7 @@ enum attempt_outcome doctor_outcome(const struct doctor_result *result, size_t a
 		return result->bare[attempt] == ATTEMPT_UNTRIED ? OUTCOME_UNTRIED : OUTCOME_NO_CONTROL;
 	if (result->inside[attempt] == ATTEMPT_REACHED)
 		return OUTCOME_REACHED;
-	/* A limit may end the run before it can tell. */
+	/* A limit may end the run before the attempt reports. */
 	if (result->inside[attempt] == ATTEMPT_UNTRIED)
 		return attempt_table[attempt].guarantee == GUARANTEE_LIMITS && result->has_run ? OUTCOME_STOPPED
 											       : OUTCOME_UNTRIED;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings for people: one page, 80 columns. Prints nothing itself; says nothing that the report does not hold. */
+/* Writes the report as one page, as wide as the text. Adds nothing that the report does not
+ * contain; does not print. */
 #include "common/doctor/doctor.h"
 
 #include <stdio.h>
@@ -7,15 +8,15 @@
 
 #include "common/base/text.h"
 
-enum { WIDTH = 80, FACT_COLUMN = 15, DETAIL_COLUMN = 31 };
+enum { FACT_COLUMN = 15, DETAIL_COLUMN = 31 };
 
-/* Trusted or escaped text, wrapped at blanks. */
+/* Adds text wrapped at blanks, with control characters escaped. */
 static void put_words(struct text *out, size_t column, size_t indent, const char *text)
 {
 	bool is_first = true;
 	while (*text) {
 		size_t length = strcspn(text, " ");
-		if (!is_first && column + 1 + length > WIDTH) {
+		if (!is_first && column + 1 + length > text_width(out)) {
 			text_add(out, "\n%*s", (int)indent, "");
 			column = indent;
 			is_first = true;
@@ -36,14 +37,14 @@ static void put_detail(struct text *out, size_t column, const char *label, const
 	put_words(out, column + strlen(label), column + (label[0] ? 2 : 0), text);
 }
 
-/* What got through is always shown, and why that is no lie; the rest is for -v. */
+/* Lists the attempts that got through, and all of them with -v. */
 static void put_attempts(const struct doctor_report *report, enum guarantee guarantee, struct text *out)
 {
 	static const char *const labels[] = {
 		[OUTCOME_STOPPED] = "stopped: ",
 		[OUTCOME_REACHED] = "not stopped: ",
-		[OUTCOME_NO_CONTROL] = "fails outside too: ",
-		[OUTCOME_UNTRIED] = "not tried: ",
+		[OUTCOME_NO_CONTROL] = "also fails outside: ",
+		[OUTCOME_UNTRIED] = "not tested: ",
 	};
 	for (size_t i = 0; i < attempt_count; i++) {
 		enum attempt_outcome outcome = doctor_outcome(report->result, i);
@@ -77,7 +78,7 @@ static const char *headline(const struct guarantee_state *state)
 {
 	if (state->mechanism)
 		return state->mechanism;
-	return state->reason ? state->reason : "for no known reason";
+	return state->reason ? state->reason : "unknown reason";
 }
 
 static void put_guarantee(const struct doctor_report *report, int number, struct text *out)
@@ -85,21 +86,21 @@ static void put_guarantee(const struct doctor_report *report, int number, struct
 	enum guarantee guarantee = (enum guarantee)number;
 	const struct guarantee_state *state = &report->states[number], *before = number > 0 ? state - 1 : NULL;
 	enum level required = guarantee_table[number].default_level;
-	/* One refusal takes everything with it; it is told once. */
+	/* One cause can affect every guarantee: print it once. */
 	bool is_repeated = before && state->level == LEVEL_MISSING && is_same(state->reason, before->reason);
 
 	text_add(out, "  %-12s %-9s", guarantee_table[number].name, level_name(guarantee, state->level));
 	put_tally(report, guarantee, out);
-	put_words(out, DETAIL_COLUMN, DETAIL_COLUMN, is_repeated ? "the same" : headline(state));
+	put_words(out, DETAIL_COLUMN, DETAIL_COLUMN, is_repeated ? "same reason" : headline(state));
 	if (report->verified[number] == VERIFIED_DISPROVED)
 		put_detail(out, DETAIL_COLUMN, "", "DISPROVED: a bug in berm; please report it");
 	if (report->verified[number] == VERIFIED_NOT)
-		put_detail(out, DETAIL_COLUMN, "", "unverified: nothing could be compared");
+		put_detail(out, DETAIL_COLUMN, "", "unverified: no attempt had a control");
 	put_attempts(report, guarantee, out);
 	if (state->mechanism && state->reason)
 		put_detail(out, DETAIL_COLUMN, "", state->reason);
 	if (guarantee_falls_short(required, state->level) && !is_repeated)
-		put_detail(out, DETAIL_COLUMN, "asked for: ", level_name(guarantee, required));
+		put_detail(out, DETAIL_COLUMN, "required: ", level_name(guarantee, required));
 }
 
 static bool is_first_with_fix(const struct doctor_report *report, int number)
@@ -110,7 +111,7 @@ static bool is_first_with_fix(const struct doctor_report *report, int number)
 	return report->states[number].fix != NULL;
 }
 
-/* Each fix once, with everything that it mends. */
+/* Prints each fix once, with all guarantees that it fixes. */
 static void put_fixes(const struct doctor_report *report, struct text *out)
 {
 	bool has_heading = false;
@@ -119,20 +120,20 @@ static void put_fixes(const struct doctor_report *report, struct text *out)
 		bool is_all = i == 0;
 		if (!is_first_with_fix(report, i))
 			continue;
-		text_add(out, "%s", has_heading ? "" : "\nTo do\n");
+		text_add(out, "%s", has_heading ? "" : "\nFixes\n");
 		has_heading = true;
 		for (int j = i; j < GUARANTEE_COUNT; j++)
 			if (is_same(report->states[j].fix, report->states[i].fix))
 				text_add(&names, "%s%s", names.length ? ", " : "for ", guarantee_table[j].name);
 			else
 				is_all = false;
-		put_detail(out, 2, "", is_all ? "for everything" : names.data);
+		put_detail(out, 2, "", is_all ? "for all guarantees" : names.data);
 		put_detail(out, 4, "", report->states[i].fix);
 		text_free(&names);
 	}
 }
 
-static bool is_told(const struct doctor_report *report, const char *fix)
+static bool is_shown(const struct doctor_report *report, const char *fix)
 {
 	for (int i = 0; i < GUARANTEE_COUNT; i++)
 		if (is_same(report->states[i].fix, fix))
@@ -175,13 +176,13 @@ static void put_machine(const struct doctor_report *report, struct text *out)
 		if (!fact->is_trial || fact->number <= 0)
 			continue;
 		put_fact(out, arena_printf(report->plan->arena, "no %s", fact->name), fact->value);
-		if (fact->fix && !is_told(report, fact->fix))
+		if (fact->fix && !is_shown(report, fact->fix))
 			put_detail(out, FACT_COLUMN, "fix: ", fact->fix);
 	}
-	put_names(machine, "not tried", -1, out);
+	put_names(machine, "not tested", -1, out);
 }
 
-/* Is all that falls short about what the trial project holds? Then a project without it may run. */
+/* True if all that falls short depends on files of the test project: other projects may run. */
 static bool is_short_by_project(const struct doctor_report *report)
 {
 	if (report->plan->context.tier != TIER_LANDLOCK)
@@ -198,12 +199,14 @@ static const char *verdict(const struct doctor_report *report)
 	if (report->is_disproved)
 		return "A claim does not hold here: see DISPROVED below";
 	if (report->is_short && is_short_by_project(report))
-		return "The default policy does not hold here: `berm run` refuses a project that has a\n"
-		       "secret, a git repository or a policy in it, and runs others (tier landlock)";
+		return "The default policy does not hold here: `berm run` refuses projects with a\n"
+		       "secret, a git repository or a policy, and runs others (tier landlock)";
 	if (report->is_short)
 		return "The default policy does not hold here: `berm run` refuses";
+	if (!report->result->has_run)
+		return "Not known: the test sandbox did not start, so nothing could be tested (see below)";
 	if (report->is_unverified)
-		return "The default policy should hold here, but not all of it could be tried";
+		return "The default policy should hold here, but not all of it could be tested";
 	return "The default policy holds here";
 }
 
@@ -211,14 +214,18 @@ void doctor_print(const struct doctor_report *report, struct text *out)
 {
 	const struct error *failure = &report->result->failure;
 	text_add(out, "%s\n\n", verdict(report));
-	text_add(out, "Guarantees     level     tried how\n");
+	text_add(out, "Guarantees     level     tests mechanism\n");
 	for (int i = 0; i < GUARANTEE_COUNT; i++)
 		put_guarantee(report, i, out);
 	put_fixes(report, out);
 	put_machine(report, out);
 	if (error_is_set(failure)) {
-		text_add(out, "\nThe trial sandbox\n");
+		text_add(out, "\nTest sandbox\n");
 		put_detail(out, 2, "", failure->message);
 	}
-	text_add(out, "\nTried (%s): attempts that work outside and were stopped inside; see -v.\n", report->machine->label);
+	text_add(out, "\n");
+	text_add_wrapped(out, 0,
+			 arena_printf(report->plan->arena,
+				      "Tests (%s): attempts that work outside and were stopped inside; see -v.",
+				      report->machine->label));
 }

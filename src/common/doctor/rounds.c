@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two rounds of attempts. A worker in a session of its own holds the victims (sockets, memory, a process), starts the attempts bare
- * and then through backend_run, and watches from the host's side what only the host can see: who was signalled, what arrived, what is left. */
+/* Makes the two rounds of attempts. A worker in its own session holds the victims (sockets, memory,
+ * a process) and runs the attempts bare and then through backend_run. It observes from the host's
+ * side: received signals, received data, files and processes left. */
 #include "common/doctor/doctor.h"
 
 #include <arpa/inet.h>
@@ -24,19 +25,22 @@
 #include <sys/prctl.h>
 #endif
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
-#include "common/doctor/socket.h"
 #include "common/base/descriptors.h"
-#include "common/doctor/attempts_kernel.h"
-#include "common/fs/filesystem.h"
+#include "common/doctor/internal.h"
+#include "common/fs/path.h"
 #include "common/base/text.h"
+#include "common/scan/scan.h"
 
 enum {
-	WORKER_S = 60, /* for everything; each round has a time limit of its own */
+	WORKER_S = 60, /* for both rounds; each round has its own limit */
 	ROUND_S = 20,
-	TOLD_MS = 5000, /* for the victim to say what it got */
-	LINGER_MS = 60, /* what keeps the pipe open for so long has outlived its parent */
-	END_MS = 2000, /* for the last process inside to be gone */
+	REPORT_MS = 5000, /* for the victim to report its signals */
+	LINGER_MS = 60, /* a process that holds the pipe longer has outlived its parent */
+	POLL_MS = 20,
+	BRING_US = 800000, /* until the sandbox watches every directory */
+	END_MS = 2000, /* for the last process in the sandbox to exit */
 };
 
 struct rounds {
@@ -45,7 +49,7 @@ struct rounds {
 	struct doctor_world *world;
 	struct doctor_result *result; /* shared with the parent */
 	int udp, victim_pipe;
-	pid_t victim;
+	pid_t victim, replacer;
 };
 
 static int find(const char *name)
@@ -99,11 +103,15 @@ static void listen_inet(struct rounds *rounds)
 
 static void listen_unix(const struct rounds *rounds)
 {
-	const char *const directories[] = { rounds->scratch->outside, rounds->scratch->project };
+	const struct {
+		const char *directory, *name;
+	} paths[] = { { rounds->scratch->outside, "socket" },
+		      { rounds->scratch->project, "socket" },
+		      { rounds->scratch->project, "node_modules/socket" } };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int length;
-	for (size_t i = 0; i < 2; i++) {
-		snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", directories[i]);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", paths[i].directory, paths[i].name);
 		listen_on(AF_UNIX, (struct sockaddr *)&address, sizeof address, SOCK_STREAM);
 	}
 #ifdef __linux__
@@ -117,7 +125,8 @@ static void listen_unix(const struct rounds *rounds)
 #endif
 }
 
-/* Removed at once: Linux keeps it for those who know its number until the last one detaches. */
+/* Removes the segment at once: Linux keeps it for processes that know its id until the
+ * last one detaches. */
 static void share_memory(struct rounds *rounds)
 {
 	int segment = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
@@ -134,7 +143,7 @@ static void share_memory(struct rounds *rounds)
 
 static int victim_out;
 
-static void tell_signal(int number)
+static void report_signal(int number)
 {
 	char byte = (char)number;
 	if (write(victim_out, &byte, 1) < 0)
@@ -151,9 +160,9 @@ static int start_victim(struct rounds *rounds)
 	if (rounds->victim == 0) {
 		die_with_parent();
 		victim_out = ends[1];
-		signal(SIGURG, tell_signal);
-		signal(SIGWINCH, tell_signal);
-		signal(SIGUSR1, tell_signal);
+		signal(SIGURG, report_signal);
+		signal(SIGWINCH, report_signal);
+		signal(SIGUSR1, report_signal);
 #ifdef __linux__
 		prctl(PR_SET_NAME, rounds->world->token, 0, 0, 0);
 #endif
@@ -173,15 +182,66 @@ static int start_victim(struct rounds *rounds)
 	return 0;
 }
 
-/* What the host's side saw since the last time. A signal of our own is told last: what came before it has been told by then. */
+static bool write_token(const struct rounds *rounds, const char *file)
+{
+	autoclose int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	size_t length = strlen(rounds->world->token);
+	return fd >= 0 && write(fd, rounds->world->token, length) == (ssize_t)length;
+}
+
+/* Replaces one denied file and moves another in, by rename, as editors and people do. */
+static void replace(const struct rounds *rounds, const char *round)
+{
+	const char *project = rounds->scratch->project, *outside = rounds->scratch->outside;
+	char from[4096], to[4096];
+	int answer;
+	snprintf(from, sizeof from, "%s/new-%s", outside, round);
+	snprintf(to, sizeof to, "%s/" ATTEMPT_REPLACED, project);
+	if (!write_token(rounds, from) || rename(from, to) < 0)
+		return;
+	usleep(BRING_US);
+	snprintf(to, sizeof to, "%s/" ATTEMPT_LATE "%s", project, round);
+	if (!write_token(rounds, from) || rename(from, to) < 0)
+		return;
+	snprintf(to, sizeof to, "%s/" ATTEMPT_ANSWER "%s", project, round);
+	answer = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (answer >= 0)
+		close(answer);
+}
+
+_Noreturn static void serve_questions(const struct rounds *rounds)
+{
+	static const char *const names[] = { "bare", "inside" };
+	char question[4096];
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(question, sizeof question, "%s/" ATTEMPT_QUESTION "%s", rounds->scratch->project, names[i]);
+		while (access(question, F_OK) < 0)
+			usleep(POLL_MS * 1000);
+		replace(rounds, names[i]);
+	}
+	_exit(0);
+}
+
+static void start_replacer(struct rounds *rounds)
+{
+	rounds->replacer = fork();
+	if (rounds->replacer != 0)
+		return;
+	die_with_parent();
+	alarm(WORKER_S);
+	serve_questions(rounds);
+}
+
+/* Collects what the host's side observed since the last call. Sends SIGUSR1 last: when the victim
+ * reports it, all earlier signals are reported. */
 static void look(const struct rounds *rounds, int *numbers)
 {
 	char byte = 0, bytes[64];
-	struct pollfd told = { .fd = rounds->victim_pipe, .events = POLLIN };
+	struct pollfd report = { .fd = rounds->victim_pipe, .events = POLLIN };
 	if (rounds->udp >= 0 && recv(rounds->udp, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
 		numbers[find("send-udp")] = ATTEMPT_REACHED;
 	kill(rounds->victim, SIGUSR1);
-	while (byte != SIGUSR1 && poll(&told, 1, TOLD_MS) > 0 && read(rounds->victim_pipe, &byte, 1) == 1) {
+	while (byte != SIGUSR1 && poll(&report, 1, REPORT_MS) > 0 && read(rounds->victim_pipe, &byte, 1) == 1) {
 		if (byte == SIGURG)
 			numbers[find("signal-process")] = ATTEMPT_REACHED;
 		if (byte == SIGWINCH)
@@ -189,7 +249,7 @@ static void look(const struct rounds *rounds, int *numbers)
 	}
 }
 
-/* Files that an attempt left in places of the host count, whatever it was told. */
+/* Counts files that an attempt left on the host, whatever errno it got. */
 static void look_at_files(const struct rounds *rounds, int *numbers)
 {
 	static const struct {
@@ -232,7 +292,7 @@ static void take_line(struct output *output, int *numbers)
 		numbers[at] = (int)strtol(blank, NULL, 10);
 }
 
-/* Until the end of the output, or `milliseconds` without any; true at the end. */
+/* Reads until the end of the output, or `milliseconds` without output. True at the end. */
 static bool read_output(int fd, int milliseconds, struct output *output, int *numbers)
 {
 	char bytes[512];
@@ -256,7 +316,7 @@ static bool read_output(int fd, int milliseconds, struct output *output, int *nu
 	}
 }
 
-/* stdin a file opened for reading, stdout the pipe, stderr nothing. */
+/* Sets stdin to a file opened for reading, stdout to the pipe, stderr to /dev/null. */
 static void take_stdio(const struct rounds *rounds, int out)
 {
 	char file[4096];
@@ -281,7 +341,7 @@ _Noreturn static void run_inside(const struct rounds *rounds, char *const *words
 	struct run_request request = { .argv = words };
 	struct run_result run = { 0 };
 	if (descriptors_close_others(NULL, 0, &result->failure) < 0 || plan_scan(&plan, &result->failure) < 0 ||
-	    backend_run(&plan, &request, &run, &result->failure) < 0)
+	    backend_run(&plan, &request, &run, &result->failure) != RUN_DONE)
 		_exit(EXIT_REFUSED);
 	result->has_run = true;
 	if (error_is_set(&run.ended))
@@ -289,21 +349,18 @@ _Noreturn static void run_inside(const struct rounds *rounds, char *const *words
 	_exit(run.exit_code);
 }
 
-/* One round; the child's stdout is all it says, and open for as long as anything of it lives. */
-static void run_round(struct rounds *rounds, bool is_inside, int *numbers)
+/* Forks the process that makes the attempts. Returns the read end of its stdout, or -1. */
+static int start_round(struct rounds *rounds, bool is_inside, pid_t *pid)
 {
-	struct output output = { .length = 0 };
 	int ends[2];
-	pid_t pid;
 	char **words;
-	bool is_at_end;
 
 	rounds->world->round = is_inside ? "inside" : "bare";
 	words = doctor_arguments(rounds->plan->arena, rounds->scratch->program, rounds->world);
 	if (pipe(ends) < 0)
-		return;
-	pid = fork();
-	if (pid == 0) {
+		return -1;
+	*pid = fork();
+	if (*pid == 0) {
 		die_with_parent();
 		close(ends[0]);
 		take_stdio(rounds, ends[1]);
@@ -312,17 +369,34 @@ static void run_round(struct rounds *rounds, bool is_inside, int *numbers)
 		run_bare(words);
 	}
 	close(ends[1]);
-	/* A survivor keeps the pipe open, so the end of the first process is waited for and not the end of the output. */
-	for (is_at_end = false; pid > 0 && !is_at_end && waitpid(pid, NULL, WNOHANG) == 0;)
-		is_at_end = read_output(ends[0], 20, &output, numbers);
+	return ends[0];
+}
+
+/* Reads until the process exits. True at the end of its output: no descendant holds the pipe open.
+ * A survivor does, so this waits for the process and not for the end of the output. */
+static bool read_until_exit(int fd, pid_t pid, struct output *output, int *numbers)
+{
+	bool is_at_end = false;
+	while (pid > 0 && !is_at_end && waitpid(pid, NULL, WNOHANG) == 0)
+		is_at_end = read_output(fd, POLL_MS, output, numbers);
 	if (pid > 0 && is_at_end)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	if (!is_at_end && !read_output(ends[0], is_inside ? END_MS : LINGER_MS, &output, numbers))
+		(void)child_wait(pid, NULL);
+	return is_at_end;
+}
+
+static void run_round(struct rounds *rounds, bool is_inside, int *numbers)
+{
+	struct output output = { .length = 0 };
+	pid_t pid = -1;
+	int fd = start_round(rounds, is_inside, &pid);
+
+	if (fd < 0)
+		return;
+	if (!read_until_exit(fd, pid, &output, numbers) && !read_output(fd, is_inside ? END_MS : LINGER_MS, &output, numbers))
 		numbers[find("survive")] = ATTEMPT_REACHED;
 	if (!is_inside && output.lingering > 1)
 		kill(output.lingering, SIGKILL);
-	close(ends[0]);
+	close(fd);
 	look(rounds, numbers);
 	if (is_inside)
 		look_at_files(rounds, numbers);
@@ -339,10 +413,11 @@ _Noreturn static void work(struct rounds *rounds)
 	share_memory(rounds);
 	if (start_victim(rounds) < 0)
 		_exit(1);
+	start_replacer(rounds);
 	run_round(rounds, false, rounds->result->bare);
 	run_round(rounds, true, rounds->result->inside);
-	kill(rounds->victim, SIGKILL);
-	waitpid(rounds->victim, NULL, 0);
+	child_end(rounds->victim);
+	child_end(rounds->replacer);
 	_exit(0);
 }
 
@@ -356,15 +431,15 @@ void doctor_try(const struct plan *plan, const struct doctor_scratch *scratch, s
 	for (int i = 0; i < ATTEMPT_MAX; i++)
 		result->bare[i] = result->inside[i] = ATTEMPT_UNTRIED;
 	if (shared == MAP_FAILED) {
-		error_errno(&result->failure, errno, "cannot start the trial");
+		error_errno(&result->failure, errno, "cannot start the test");
 		return;
 	}
 	*shared = *result;
 	pid = fork();
 	if (pid == 0)
 		work(&rounds);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (pid > 0)
+		(void)child_wait(pid, NULL);
 	*result = *shared;
 	munmap(shared, sizeof *shared);
 }

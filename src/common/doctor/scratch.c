@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes and removes the private directory that doctor works in: a project with a secret, a repository and a policy, something that is only
- * readable, and something that is not visible at all. Locked while it is in use; what an earlier doctor that was killed left behind is removed. */
+/* Creates and removes doctor's private directory: a project with a secret, a repository and a
+ * policy, a readable directory, and an invisible one. Holds a lock on it while in use, and removes
+ * what a killed doctor left. */
 #include "common/doctor/doctor.h"
 
 #include <dirent.h>
@@ -19,8 +20,9 @@
 #endif
 
 #include "common/base/cleanup.h"
-#include "common/fs/filesystem.h"
-#include "common/context/programs.h"
+#include "common/fs/path.h"
+#include "common/context/inside.h"
+#include "common/policy/file.h"
 #include "common/state/remove_tree.h"
 #include "common/base/text.h"
 
@@ -29,7 +31,7 @@ static const char mark[] = ".berm-doctor";
 
 enum { RANDOM_LENGTH = 6 /* of mkdtemp */, OLD_S = 600, LOCK_TRIES = 200, LOCK_PAUSE_MS = 10 };
 
-/* Programs have to run in it. Not TMPDIR: an agent can set that. */
+/* Directories in which programs can run. Not TMPDIR: an agent can set it. */
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
 
 static bool is_usable(const char *place)
@@ -42,8 +44,9 @@ static bool is_usable(const char *place)
 		;
 }
 
-/* Made by a doctor, and none holds its lock. The mark is made under the lock; without it a directory may be just about to be locked, or be
- * anything else of the user's: it is removed only if it is empty and old. */
+/* True if a doctor created the directory and no process holds its lock. The marker file is created
+ * under the lock. Without it the directory may be about to be locked, or belong to something else:
+ * it is removed only if empty and old. */
 static bool is_left_over(int fd)
 {
 	struct stat info, marked;
@@ -52,7 +55,7 @@ static bool is_left_over(int fd)
 	return fstatat(fd, mark, &marked, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(marked.st_mode) && marked.st_uid == geteuid();
 }
 
-static void sweep(const char *place)
+static void remove_leftovers(const char *place)
 {
 	autoclosedir DIR *stream = opendir(place);
 	struct error ignored;
@@ -78,7 +81,7 @@ static int write_text(const char *file, const char *text, mode_t mode, struct er
 	return 0;
 }
 
-/* The program that runs, even if its file was replaced since. */
+/* Opens the running program, also if its file was replaced. */
 static int open_self(void)
 {
 #ifdef __APPLE__
@@ -106,7 +109,7 @@ static int copy_self(const char *to, struct error *err)
 	return 0;
 }
 
-/* The tree: a name that ends with a slash is a directory; %T is the token. */
+/* The tree. A name with a trailing slash is a directory; %T is the token. */
 static const struct item {
 	const char *name, *text;
 } items[] = {
@@ -118,12 +121,14 @@ static const struct item {
 	{ "readable/name-inside", "" },
 	{ "state/", NULL },
 	{ "project/", NULL },
-	{ "project/berm.yml", "version: 1\n" },
+	{ "project/node_modules/", NULL },
+	{ "project/" POLICY_FILE_NAME, "version: 1\n" },
 	{ "project/.env", "%T" },
 	{ "project/.env.link-bare", "%T" },
 	{ "project/.env.link-inside", "%T" },
 	{ "project/.env.name-bare", "%T" },
 	{ "project/.env.name-inside", "%T" },
+	{ "project/replaced.pem", "%T" },
 	{ "project/.git/", NULL },
 	{ "project/.git/HEAD", "ref: refs/heads/main\n" },
 	{ "project/.git/config", "[core]\n\trepositoryformatversion = 0\n" },
@@ -131,6 +136,7 @@ static const struct item {
 	{ "project/.git/refs/", NULL },
 	{ "project/.git/hooks/", NULL },
 	{ "project/.git/hooks/pre-commit", "#!/bin/sh\n" },
+	{ "project/.claude/", NULL },
 };
 
 static int fill(struct arena *arena, const char *directory, const char *token, struct error *err)
@@ -152,12 +158,13 @@ static int fill(struct arena *arena, const char *directory, const char *token, s
 static int refuse_place(const char *place, struct error *err)
 {
 	error_errno(err, errno, "cannot create a directory in %s", place);
-	if (program_is_inside())
-		error_hint(err, "this is inside a sandbox of berm's: start `berm doctor` outside");
+	if (inside_sandbox())
+		error_hint(err, "this is a sandbox of berm: run `berm doctor` outside");
 	return -1;
 }
 
-/* Another doctor that sweeps holds the lock for the moment in which it finds no mark. */
+/* Takes the lock. Another doctor that removes leftovers holds it while it looks for
+ * the marker file. */
 static int lock(int fd)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -179,7 +186,7 @@ static int make_in(struct arena *arena, const char *place, struct doctor_scratch
 	scratch->lock = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (scratch->lock < 0 || lock(scratch->lock) < 0)
 		return error_errno(err, errno, "cannot lock %s", directory);
-	/* Whose it is, for who finds it. */
+	/* The pid, for a user that finds the directory. */
 	return write_text(path_join(arena, directory, mark), arena_printf(arena, "%ld\n", (long)getpid()), 0600, err);
 }
 
@@ -190,8 +197,8 @@ int doctor_scratch_make(struct arena *arena, const char *token, struct doctor_sc
 	while (at < count && !is_usable(places[at]))
 		at++;
 	if (at == count)
-		return error_set(err, "neither /tmp nor /var/tmp takes a program to run: nothing can be tried");
-	sweep(places[at]);
+		return error_set(err, "no directory to run programs in: /tmp, /var/tmp and /dev/shm are not usable");
+	remove_leftovers(places[at]);
 	if (make_in(arena, places[at], scratch, err) < 0)
 		return -1;
 	scratch->project = path_join(arena, scratch->directory, "project");

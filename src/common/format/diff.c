@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Longest common subsequence over the lines between the common beginning and the common end. Where that would take too much memory
- * the middle is shown as replaced whole, which is true as well. Bytes that act on a terminal are shown, not sent. */
+/* Longest common subsequence of the lines between the common beginning and the common end. If its
+ * table would be too large, the whole middle is shown as replaced, which is correct too. */
 #include "common/format/diff.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@ enum { CONTEXT_LINES = 3, TABLE_MAX = 4 << 20 };
 struct lines {
 	struct jsonc_text *items; /* without their line ends */
 	size_t count;
-	bool lacks_newline; /* the last one */
+	bool lacks_newline; /* after the last line */
 };
 
 static struct lines split(struct arena *arena, struct jsonc_text text)
@@ -40,7 +40,7 @@ static bool same(const struct pair *pair, size_t i, size_t j)
 	return left_ends == right_ends && left->length == right->length && memcmp(left->data, right->data, left->length) == 0;
 }
 
-/* One line of the result: ' ', '-' or '+', with its index in a, in b or in both. */
+/* One line of the result: ' ', '-' or '+', with its index in a, b or both. */
 struct step {
 	char kind;
 	size_t a, b;
@@ -56,7 +56,8 @@ static void add_step(struct arena *arena, struct steps *steps, char kind, size_t
 	*arena_push(arena, steps) = (struct step){ kind, a, b };
 }
 
-/* length[i][j]: of the longest common subsequence of a[i..] and b[j..] in the middle. */
+/* Returns a table: [i][j] is the length of the longest common subsequence of a[i..] and b[j..] in
+ * the middle. */
 static const uint16_t *fill_table(struct arena *arena, const struct pair *pair, size_t start, size_t rows, size_t columns)
 {
 	uint16_t *table = arena_alloc(arena, (rows + 1) * (columns + 1) * sizeof *table);
@@ -153,8 +154,8 @@ static void add_hunk(const struct pair *pair, const struct steps *steps, size_t 
 		add_line(pair, &steps->items[i], out);
 }
 
-void line_diff(struct arena *arena, const char *old_name, const char *new_name, struct jsonc_text before,
-	       struct jsonc_text after, struct text *out)
+void diff_lines(struct arena *arena, const char *old_name, const char *new_name, struct jsonc_text before,
+		struct jsonc_text after, struct text *out)
 {
 	const struct pair pair = { split(arena, before), split(arena, after) };
 	const struct steps steps = compare(arena, &pair);
@@ -167,7 +168,7 @@ void line_diff(struct arena *arena, const char *old_name, const char *new_name, 
 			continue;
 		}
 		from = i > CONTEXT_LINES ? i - CONTEXT_LINES : 0;
-		/* Changes with up to twice the context between them are one hunk. */
+		/* Changes that are at most twice the context apart form one hunk. */
 		for (to = i; i < steps.count && quiet <= 2 * CONTEXT_LINES; i++) {
 			quiet = steps.items[i].kind == ' ' ? quiet + 1 : 0;
 			if (quiet == 0)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader: a recursive descent that is bounded in depth and size, accepts nothing it does not know and never looks past the end.
- * Changes nothing, prints nothing. */
+/* The parser: recursive descent with limits on depth and size. Never reads past the end. */
 #include "common/format/jsonc.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/format/unicode.h"
 
 struct parser {
 	struct arena *arena;
@@ -50,18 +51,18 @@ static int skip_comment(struct parser *parser)
 {
 	size_t start = parser->at;
 	if (parser->dialect == JSONC_STRICT)
-		return fail(parser, start, "a comment; this has to be plain JSON");
+		return fail(parser, start, "comments are not allowed in this file");
 	if (starts(parser, "//")) {
 		while (peek(parser) > 0 && peek(parser) != '\n')
 			parser->at++;
-		return peek(parser) == 0 ? fail(parser, parser->at, "a NUL byte") : 0;
+		return peek(parser) == 0 ? fail(parser, parser->at, "NUL byte") : 0;
 	}
 	for (parser->at += 2; peek(parser) > 0; parser->at++)
 		if (starts(parser, "*/")) {
 			parser->at += 2;
 			return 0;
 		}
-	return fail(parser, start, "a comment without an end");
+	return fail(parser, start, "unterminated comment");
 }
 
 static int skip_space(struct parser *parser)
@@ -97,35 +98,10 @@ static int parse_hex4(struct parser *parser, uint32_t *value)
 	return 0;
 }
 
-static void add_utf8(struct text *out, uint32_t c)
-{
-	char bytes[4];
-	size_t length;
-	if (c < 0x80) {
-		bytes[0] = (char)c;
-		length = 1;
-	} else if (c < 0x800) {
-		bytes[0] = (char)(0xc0 | c >> 6);
-		bytes[1] = (char)(0x80 | (c & 0x3f));
-		length = 2;
-	} else if (c < 0x10000) {
-		bytes[0] = (char)(0xe0 | c >> 12);
-		bytes[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		bytes[2] = (char)(0x80 | (c & 0x3f));
-		length = 3;
-	} else {
-		bytes[0] = (char)(0xf0 | c >> 18);
-		bytes[1] = (char)(0x80 | (c >> 12 & 0x3f));
-		bytes[2] = (char)(0x80 | (c >> 6 & 0x3f));
-		bytes[3] = (char)(0x80 | (c & 0x3f));
-		length = 4;
-	}
-	text_add_n(out, bytes, length);
-}
-
 static int parse_unicode_escape(struct parser *parser, size_t start, struct text *out)
 {
 	uint32_t c, low;
+	char bytes[4];
 	if (parse_hex4(parser, &c) < 0)
 		return -1;
 	if (c >= 0xd800 && c <= 0xdbff && starts(parser, "\\u")) {
@@ -133,11 +109,11 @@ static int parse_unicode_escape(struct parser *parser, size_t start, struct text
 		if (parse_hex4(parser, &low) < 0)
 			return -1;
 		if (low < 0xdc00 || low > 0xdfff)
-			return fail(parser, start, "half a surrogate pair");
+			return fail(parser, start, "lone surrogate");
 		c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
 	} else if (c >= 0xd800 && c <= 0xdfff)
-		return fail(parser, start, "half a surrogate pair");
-	add_utf8(out, c);
+		return fail(parser, start, "lone surrogate");
+	text_add_n(out, bytes, unicode_encode(c, bytes));
 	return 0;
 }
 
@@ -154,7 +130,7 @@ static int parse_escape(struct parser *parser, struct text *out)
 		return 0;
 	}
 	if (c != 'u')
-		return fail(parser, start, "an unknown escape sequence");
+		return fail(parser, start, "unknown escape sequence");
 	parser->at++;
 	return parse_unicode_escape(parser, start, out);
 }
@@ -169,13 +145,13 @@ static int parse_string_into(struct parser *parser, struct text *out)
 		size_t size;
 
 		if (c < 0)
-			return fail(parser, start, "a string without an end");
+			return fail(parser, start, "unterminated string");
 		if (c == '"') {
 			parser->at++;
 			return 0;
 		}
 		if (c < 0x20)
-			return fail(parser, parser->at, "a control character in a string");
+			return fail(parser, parser->at, "control character in a string");
 		if (c == '\\') {
 			if (parse_escape(parser, out) < 0)
 				return -1;
@@ -242,11 +218,11 @@ static int parse_child(struct parser *parser, bool is_object, struct jsonc_child
 	if (!is_object)
 		return parse_value(parser, &child->value);
 	if (peek(parser) != '"')
-		return fail(parser, parser->at, "a key in double quotes is needed here");
+		return fail(parser, parser->at, "expected a key in double quotes");
 	if (parse_string(parser, &child->key, &child->key_length) < 0 || skip_space(parser) < 0)
 		return -1;
 	if (peek(parser) != ':')
-		return fail(parser, parser->at, "a colon is needed here");
+		return fail(parser, parser->at, "expected a colon");
 	parser->at++;
 	return skip_space(parser) < 0 ? -1 : parse_value(parser, &child->value);
 }
@@ -275,11 +251,11 @@ static int refuse_duplicates(struct parser *parser, const struct jsonc_value *ob
 	for (size_t i = 1; i < object->count; i++)
 		if (sorted[i - 1]->key_length == sorted[i]->key_length &&
 		    memcmp(sorted[i - 1]->key, sorted[i]->key, sorted[i]->key_length) == 0)
-			return fail(parser, sorted[i]->start, "this key is there twice");
+			return fail(parser, sorted[i]->start, "duplicate key");
 	return 0;
 }
 
-/* From the opening bracket to past the closing one. */
+/* Parses from the opening bracket to behind the closing one. */
 static int parse_children(struct parser *parser, struct jsonc_value *value)
 {
 	bool is_object = value->type == JSONC_OBJECT;
@@ -326,7 +302,7 @@ static int parse_word(struct parser *parser, struct jsonc_value *value)
 			value->type = words[i].type;
 			return 0;
 		}
-	return fail(parser, parser->at, peek(parser) < 0 ? "the text ends where a value is needed" : "a value is needed here");
+	return fail(parser, parser->at, peek(parser) < 0 ? "unexpected end of the text: expected a value" : "expected a value");
 }
 
 static int parse_typed(struct parser *parser, struct jsonc_value *value)
@@ -374,7 +350,7 @@ int jsonc_parse(struct arena *arena, enum jsonc_dialect dialect, const char *sou
 	if (skip_space(&parser) < 0 || parse_value(&parser, root) < 0 || skip_space(&parser) < 0)
 		return -1;
 	if (parser.at < document.length)
-		return fail(&parser, parser.at, "something after the end of the value");
+		return fail(&parser, parser.at, "unexpected text after the value");
 	return 0;
 }
 
@@ -408,7 +384,8 @@ static bool children_equal(const struct jsonc_value *a, const struct jsonc_value
 		const struct jsonc_child *child = &a->children[i];
 		const struct jsonc_value *other = &b->children[i].value;
 		if (a->type == JSONC_OBJECT) {
-			/* A key with a NUL is found in neither: such objects count as different. */
+			/* jsonc_member does not find a key with a NUL: such objects count as
+			 * different. */
 			other = jsonc_member(b, child->key);
 		}
 		if (!other || !jsonc_equal(&child->value, other))

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The editor: every change is a few bytes put in or taken out at positions that the reader gave, and the result is read again before
- * it is handed back, so that a mistake here becomes an error and never a damaged file. Touches no file. */
+/* The editor: inserts or removes bytes at positions from the parser. The result is parsed again
+ * before it is returned, so that a bug here becomes an error and never a damaged file. */
 #include "common/format/jsonc.h"
 
 #include <string.h>
 
-/* A document, what it holds, and how it is laid out. */
+/* A document, its values, and its style of indentation. */
 struct layout {
 	struct arena *arena;
 	const char *source;
 	struct jsonc_text document;
 	struct jsonc_value root;
 	const char *newline;
-	const char *unit; /* of indentation */
+	const char *unit; /* one level of indentation */
 	struct error *err;
 };
 
@@ -31,7 +31,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The blanks that a line begins with, if nothing else stands between them and `offset`; else NULL. */
+/* Returns the blanks between the start of the line and `offset`, or NULL if there is other text
+ * between them. */
 static const char *indent_before(const struct layout *layout, size_t offset)
 {
 	size_t start = offset;
@@ -42,7 +43,7 @@ static const char *indent_before(const struct layout *layout, size_t offset)
 	return arena_copy_n(layout->arena, layout->document.data + start, offset - start);
 }
 
-/* The blanks at the beginning of the line that `offset` is on. */
+/* Returns the blanks at the start of the line of `offset`. */
 static const char *line_indent(const struct layout *layout, size_t offset)
 {
 	const char *data = layout->document.data;
@@ -115,7 +116,8 @@ void jsonc_format(const struct jsonc_value *value, const char *newline, const ch
 	text_free(&deeper);
 }
 
-/* Past blanks and comments from `offset`, as far as they stand on the same line; `offset` itself if there is no comment. */
+/* Returns the end of the comments that follow `offset` on the same line, or `offset` if there are
+ * none. */
 static size_t past_line_comments(const struct layout *layout, size_t offset)
 {
 	const char *data = layout->document.data;
@@ -134,7 +136,8 @@ static size_t past_line_comments(const struct layout *layout, size_t offset)
 	}
 }
 
-/* Where the last comment between two offsets, which hold only space and comments, ends; `start` if there is none. */
+/* Returns the end of the last comment between two offsets, or `start`. There are only spaces and
+ * comments between them. */
 static size_t last_comment_end(const struct layout *layout, size_t start, size_t end)
 {
 	const char *data = layout->document.data;
@@ -159,7 +162,7 @@ static void keep(const struct layout *layout, size_t start, size_t end, struct t
 	text_add_n(out, layout->document.data + start, end - start);
 }
 
-/* `text` is the child as it will stand, key and all. */
+/* `text` is the formatted child with its key. */
 static void insert_into_empty(const struct layout *layout, const struct jsonc_value *container, const char *text,
 			      const char *indent, bool on_lines, struct text *out)
 {
@@ -228,7 +231,7 @@ static void replace(const struct layout *layout, const struct jsonc_value *old, 
 	keep(layout, old->end, layout->document.length, out);
 }
 
-/* The bytes between two offsets are only spaces and line ends. */
+/* True if there are only spaces and line ends between two offsets. */
 static bool is_space(const struct layout *layout, size_t start, size_t end)
 {
 	for (size_t i = start; i < end; i++)
@@ -237,7 +240,7 @@ static bool is_space(const struct layout *layout, size_t start, size_t end)
 	return true;
 }
 
-/* Takes one child out with one comma; comments around it stay. */
+/* Removes one child with one comma. Comments around it stay. */
 static void remove_child(const struct layout *layout, const struct jsonc_value *container, size_t index, struct text *out)
 {
 	const struct jsonc_child *child = &container->children[index];
@@ -263,7 +266,7 @@ static void remove_child(const struct layout *layout, const struct jsonc_value *
 	keep(layout, end, layout->document.length, out);
 }
 
-/* {"a": {"b": VALUE}} for the keys that are missing, read so that it has a layout of its own. */
+/* Builds and parses {"a": {"b": VALUE}} for the missing keys. */
 static int wrap_value(const struct layout *layout, const char *const *missing, const struct jsonc_edit *edit,
 		      struct jsonc_value *value)
 {
@@ -311,7 +314,7 @@ bool jsonc_holds(struct arena *arena, const struct jsonc_value *root, const stru
 	return jsonc_equal(found, &wanted);
 }
 
-/* The deepest value on the path that exists; *depth keys lead to it. */
+/* Returns the deepest existing value on the path and the number of keys to it. */
 static const struct jsonc_value *descend(const struct layout *layout, const struct jsonc_edit *edit, size_t *depth)
 {
 	const struct jsonc_value *at = &layout->root, *next;
@@ -332,7 +335,7 @@ static int set_missing(const struct layout *layout, const struct jsonc_edit *edi
 		return fail_at(layout, container, "an object is needed here");
 	if (wrap_value(layout, edit->path + depth, edit, &value) < 0)
 		return -1;
-	/* The outermost brace is the container that is there already. */
+	/* The outermost brace is the existing container. */
 	insert_child(layout, container, edit->path[depth], &value.children[0].value, out);
 	return 0;
 }
@@ -363,7 +366,7 @@ static int verify(const struct layout *layout, const struct text *out, struct js
 	if (jsonc_parse(layout->arena, JSONC_COMMENTS, layout->source, (struct jsonc_text){ out->data, out->length }, root,
 			layout->err) == 0)
 		return 0;
-	return error_hint(layout->err, "berm's own edit is at fault; nothing was written");
+	return error_hint(layout->err, "this is a bug in berm; nothing was written");
 }
 
 int jsonc_set(struct arena *arena, const char *source, struct jsonc_text document, const struct jsonc_edit *edit,
@@ -375,7 +378,8 @@ int jsonc_set(struct arena *arena, const char *source, struct jsonc_text documen
 	size_t depth;
 	int status;
 
-	layout.document.data = arena_copy_n(arena, document.data, document.length); /* with a NUL behind it */
+	/* NUL-terminated. */
+	layout.document.data = arena_copy_n(arena, document.data, document.length);
 	if (open_document(&layout) < 0)
 		return -1;
 	if (jsonc_holds(arena, &layout.root, edit)) {
@@ -388,7 +392,7 @@ int jsonc_set(struct arena *arena, const char *source, struct jsonc_text documen
 		return -1;
 	return jsonc_holds(arena, &result, edit)
 		       ? 0
-		       : error_set(err, "%s: berm's own edit is at fault; nothing was written", source);
+		       : error_set(err, "%s: the edit failed, which is a bug in berm; nothing was written", source);
 }
 
 static size_t child_index(const struct jsonc_value *container, const struct jsonc_value *value)
@@ -399,7 +403,7 @@ static size_t child_index(const struct jsonc_value *container, const struct json
 	return i;
 }
 
-/* Containers that the original does not have and that are empty now, from the deepest. One for each call. */
+/* Removes the deepest container that is empty now and that `original` lacks. One for each call. */
 static int prune(struct layout *layout, const struct jsonc_value *original, const struct jsonc_edit *edit, size_t depth,
 		 struct text *out)
 {
@@ -443,7 +447,7 @@ static int unset_found(const struct layout *layout, const struct jsonc_value *or
 			keep(layout, 0, layout->document.length, out);
 			return 0;
 		}
-		return fail_at(layout, found, "this is not what berm wrote");
+		return fail_at(layout, found, "this value was changed after berm wrote it");
 	}
 	if (before) {
 		replace(layout, found, before->raw, before->end - before->start, out);
@@ -458,7 +462,7 @@ static int unset_found(const struct layout *layout, const struct jsonc_value *or
 	return 0;
 }
 
-/* The document becomes what was made of it. */
+/* Replaces the document by the edited one. */
 static int advance(struct layout *layout, struct text *made)
 {
 	struct jsonc_value root = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Punycode after RFC 3492, with the parameters that IDNA uses. Lengths are bounded before every step, and every sum that could
- * overflow is checked: the decoder reads what a program inside the sandbox wrote. */
+/* RFC 3492 with the parameters of IDNA. The decoder reads text of programs inside the sandbox:
+ * every length is bounded and every sum checked for overflow. */
 #include "common/format/punycode.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static bool output_add(struct output *output, char c)
 	return true;
 }
 
-/* One generalised variable-length integer. */
+/* Writes one generalised variable-length integer. */
 static bool output_integer(struct output *output, uint32_t value, uint32_t bias)
 {
 	for (uint32_t k = BASE;; k += BASE) {
@@ -69,7 +69,8 @@ static bool output_integer(struct output *output, uint32_t value, uint32_t bias)
 	}
 }
 
-/* The ASCII characters, and a hyphen if there were any. Returns their number, or -1 if they do not fit. */
+/* Writes the ASCII characters, and a hyphen if there are any. Returns their number, or -1 if they
+ * do not fit. */
 static int output_basic(struct output *output, const uint32_t *characters, size_t count)
 {
 	int basic = 0;
@@ -105,7 +106,8 @@ bool punycode_encode(const uint32_t *characters, size_t count, char *out, size_t
 
 	if (basic < 0)
 		return false;
-	/* At most 64 characters up to U+10FFFF: delta stays below 65 × 0x110000 and cannot overflow. */
+	/* With at most 64 characters up to U+10FFFF, delta stays below 65 × 0x110000 and cannot
+	 * overflow. */
 	for (uint32_t handled = (uint32_t)basic; handled < count; delta++, current++) {
 		uint32_t next = smallest_from(characters, count, current);
 		if (next > UNICODE_MAX)
@@ -147,7 +149,8 @@ static bool input_integer(const char **at, const char *end, uint32_t bias, uint3
 	}
 }
 
-/* Copies what stands before the last hyphen; returns the rest. NULL if it is not ASCII or too long. */
+/* Copies the characters before the last hyphen and returns the rest. NULL if they are not ASCII or
+ * too long. */
 static const char *input_basic(const char *text, const char *end, uint32_t *characters, size_t *count)
 {
 	const char *last = end;

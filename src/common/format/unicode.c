@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 and table look-ups. Never allocates, never reads past the end it is given. */
+/* UTF-8 on top of text_decode, and table look-ups. Never allocates, never reads past `end`. */
 #include "common/format/unicode.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As much of Unicode as names need: strict UTF-8, simple case folding, and the composition that makes two spellings of one
- * accented letter equal. Tables only, no locale: the same bytes mean the same thing on every machine. */
+/* Unicode for names: strict UTF-8, simple case folding, and composition, which makes both spellings
+ * of an accented letter equal. Uses tables and never the locale, so that results are the same on
+ * every machine. */
 #ifndef BERM_COMMON_FORMAT_UNICODE_H
 #define BERM_COMMON_FORMAT_UNICODE_H
 
@@ -8,30 +9,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A byte that is not part of well-formed UTF-8 decodes as UNICODE_INVALID + byte, so that it equals only itself. */
+/* A byte of invalid UTF-8 decodes as UNICODE_INVALID + byte, so that it equals only itself. */
 enum { UNICODE_MAX = 0x10ffff, UNICODE_INVALID = 0x110000 };
 
-/* One character from [at, end), which must not be empty; returns the number of bytes it takes. */
+/* Decodes the first character of [at, end), which is not empty. Returns its length in bytes.
+ * Invalid UTF-8 decodes byte by byte; text_decode refuses it. */
 size_t unicode_decode(const char *at, const char *end, uint32_t *character);
-/* At most four bytes; returns how many. Invalid bytes (see above) are written back as they were. */
+/* Writes the character as UTF-8 and returns the number of bytes. An invalid byte is written
+ * unchanged. */
 size_t unicode_encode(uint32_t character, char out[4]);
 
-/* The lower-case form by simple case folding, and the character that NFC has in place of a singleton (KELVIN SIGN). */
+/* Returns the simple case folding. A singleton (KELVIN SIGN) is first replaced as in NFC. */
 uint32_t unicode_fold(uint32_t character);
-/* Does [low, high] hold a character that folds to the same as this one? So [A-Z] holds 'a' where case does not count. */
+/* True if [low, high] contains a character with the same folding: [A-Z] contains 'a' without regard
+ * to case. */
 bool unicode_range_folds(uint32_t low, uint32_t high, uint32_t character);
-/* The letter that NFC has for base + mark, or 0 if the pair stays a pair. */
+/* Returns the composed character of NFC for base and mark, or 0 if there is none. */
 uint32_t unicode_compose(uint32_t base, uint32_t mark);
-/* Does HFS+ drop it from names, so that ".g<U+200C>it" opens .git there? */
+/* True if HFS+ ignores the character in names: ".g<U+200C>it" opens .git there. */
 bool unicode_is_ignored(uint32_t character);
-/* May this character above ASCII stand in a host name (PVALID in RFC 5892; what depends on its context may not)? */
+/* True if this character above ASCII is allowed in host names: PVALID in RFC 5892, without
+ * contextual rules. */
 bool unicode_is_idna_valid(uint32_t character);
-/* Is it one of those, and a combining mark? */
+/* True if the character is also a combining mark. */
 bool unicode_is_idna_mark(uint32_t character);
 
-/* unicode_table.c, made by script/unicode-table. */
+/* Tables in unicode_table.c, which script/generate-unicode-table generates. */
 struct unicode_run {
-	uint32_t first, last, step; /* characters first, first + step, ... last */
+	uint32_t first, last, step; /* first, first + step, ..., last */
 	int32_t delta; /* fold = character + delta */
 };
 struct unicode_pair {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made by script/unicode-table from Unicode 14.0.0; see common/unicode.h. */
+/* Made by script/generate-unicode-table from Unicode 14.0.0; see common/format/unicode.h. */
 /* clang-format off */
 #include "common/format/unicode.h"
 

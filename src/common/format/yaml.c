@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the YAML subset with libyaml's events into a small tree. The bytes are examined before libyaml sees them, so that what
- * is quoted in a message is what the reader of the file sees; depth and counts are bounded while the tree grows. Never prints,
- * never opens a file. */
+/* Builds a small tree from libyaml's events. The bytes are checked before libyaml parses them, so
+ * that a line quoted in a message looks as it does in an editor. Depth and counts are limited while
+ * the tree grows. */
 #include "common/format/yaml.h"
+#include "common/base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,13 +14,13 @@
 
 #include "common/base/text.h"
 
-/* Longer lines are not quoted in full: they are not written by hand. */
+/* Longer lines are not quoted in full. */
 enum { QUOTED_LINE_MAX = 240 };
 
 static const char quote_pattern_hint[] = "quote a pattern that starts with `*`: \"*.pem\"";
 
-/* Where a line begins, or NULL if there is no such line. */
-static const char *line_start(const struct document *document, unsigned line)
+/* Returns the start of a line, or NULL if there is no such line. */
+static const char *line_start(const struct yaml *document, unsigned line)
 {
 	const char *start = document->text, *end = document->text + document->length;
 
@@ -33,8 +34,9 @@ static const char *line_start(const struct document *document, unsigned line)
 	return start;
 }
 
-/* The source line without its end, or NULL if the column lies beyond what would be shown of it. */
-static const char *quoted_line(const struct document *document, unsigned line, unsigned column)
+/* Returns the source line without its end, or NULL if the column is beyond the part that would be
+ * quoted. */
+static const char *quoted_line(const struct yaml *document, unsigned line, unsigned column)
 {
 	const char *start = line_start(document, line), *end = document->text + document->length, *stop;
 
@@ -55,7 +57,7 @@ static const char *quoted_line(const struct document *document, unsigned line, u
 	return arena_copy_n(document->arena, start, (size_t)(stop - start));
 }
 
-static void add_diagnostic(struct document *document, unsigned line, unsigned column, const char *hint, const char *message)
+static void add_diagnostic(struct yaml *document, unsigned line, unsigned column, const char *hint, const char *message)
 {
 	struct diagnostics *diagnostics = document->diagnostics;
 	struct diagnostic *diagnostic = arena_push(diagnostics->arena, diagnostics);
@@ -66,15 +68,15 @@ static void add_diagnostic(struct document *document, unsigned line, unsigned co
 	diagnostic->line = quoted_line(document, line, column);
 }
 
-void document_complain(struct document *document, unsigned line, unsigned column, const char *hint, const char *format, ...)
+void yaml_complain(struct yaml *document, unsigned line, unsigned column, const char *hint, const char *format, ...)
 {
 	struct text message = { 0 };
 	char buffer[ERROR_MESSAGE_MAX];
 	va_list arguments;
 
 	document->complaints++;
-	if (document->complaints > DOCUMENT_MAX_DIAGNOSTICS) {
-		if (document->complaints == DOCUMENT_MAX_DIAGNOSTICS + 1)
+	if (document->complaints > YAML_MAX_DIAGNOSTICS) {
+		if (document->complaints == YAML_MAX_DIAGNOSTICS + 1)
 			add_diagnostic(document, line, column, NULL, "too many errors; the rest is not shown");
 		return;
 	}
@@ -86,12 +88,13 @@ void document_complain(struct document *document, unsigned line, unsigned column
 	text_free(&message);
 }
 
-bool document_is_full(const struct document *document)
+bool yaml_is_full(const struct yaml *document)
 {
-	return document->complaints > DOCUMENT_MAX_DIAGNOSTICS;
+	return document->complaints > YAML_MAX_DIAGNOSTICS;
 }
 
-/* Tabs, line feeds and carriage returns before them are the only controls a text file needs. U+FFFE and U+FFFF are no characters. */
+/* Allows only tabs, line feeds, and carriage returns before line feeds. U+FFFE and U+FFFF are not
+ * characters. */
 static bool is_forbidden(uint32_t character, char following)
 {
 	if (character == '\n' || character == '\t')
@@ -101,35 +104,35 @@ static bool is_forbidden(uint32_t character, char following)
 	return text_is_deceptive(character) || character == 0xfffe || character == 0xffff;
 }
 
-static void complain_byte(struct document *document, const char *at, size_t size, uint32_t character, unsigned line,
+static void complain_byte(struct yaml *document, const char *at, size_t size, uint32_t character, unsigned line,
 			  unsigned column)
 {
 	if (size == 0)
-		document_complain(document, line, column, "policy files are UTF-8", "invalid UTF-8 (byte 0x%02x)",
-				  (unsigned char)*at);
+		yaml_complain(document, line, column, "policy files are UTF-8", "invalid UTF-8 (byte 0x%02x)",
+			      (unsigned char)*at);
 	else if (character == 0)
-		document_complain(document, line, column, NULL, "NUL character");
+		yaml_complain(document, line, column, NULL, "NUL character");
 	else if (character == 0xfeff)
-		document_complain(document, line, column, "save the file as UTF-8 without it", "byte-order mark");
+		yaml_complain(document, line, column, "save the file as UTF-8 without it", "byte-order mark");
 	else if (character == '\r')
-		document_complain(document, line, column, NULL, "carriage return inside a line");
+		yaml_complain(document, line, column, NULL, "carriage return inside a line");
 	else
-		document_complain(document, line, column, NULL, "control or invisible character U+%04X", (unsigned)character);
+		yaml_complain(document, line, column, NULL, "control or invisible character U+%04X", (unsigned)character);
 }
 
-/* Most of every file: nothing to look at closely. */
+/* The fast path: most bytes of a file need no further check. */
 static bool is_printable_ascii(char c)
 {
 	return c >= 0x20 && c < 0x7f;
 }
 
 /* Columns count characters, as libyaml's do. */
-static void examine_bytes(struct document *document)
+static void examine_bytes(struct yaml *document)
 {
 	unsigned line = 1, column = 1;
 	size_t at = 0;
 
-	while (at < document->length && !document_is_full(document)) {
+	while (at < document->length && !yaml_is_full(document)) {
 		uint32_t character = 0;
 		size_t size;
 		char following;
@@ -153,12 +156,12 @@ static void examine_bytes(struct document *document)
 }
 
 struct reader {
-	struct document *document;
-	struct node *root;
-	struct node *open[DOCUMENT_MAX_DEPTH]; /* the collections around the current event */
+	struct yaml *document;
+	struct yaml_node *root;
+	struct yaml_node *open[YAML_MAX_DEPTH]; /* collections around the current event */
 	size_t depth;
-	struct node *key; /* of the innermost mapping, waiting for its value */
-	struct node *keys[DOCUMENT_MAX_DEPTH]; /* the same for the mappings around it */
+	struct yaml_node *key; /* of the innermost mapping, waiting for its value */
+	struct yaml_node *keys[YAML_MAX_DEPTH]; /* the same for the enclosing mappings */
 	size_t nodes;
 	unsigned documents;
 };
@@ -173,25 +176,25 @@ static unsigned mark_column(yaml_mark_t mark)
 	return (unsigned)mark.column + 1;
 }
 
-/* -1 when the tree has grown beyond what a policy can need: nothing sensible follows. */
-static int count_node(struct reader *reader, const struct node *node)
+/* Returns -1 if the tree is larger than a policy needs; parsing stops. */
+static int count_node(struct reader *reader, const struct yaml_node *node)
 {
-	const struct node *parent = reader->depth > 0 ? reader->open[reader->depth - 1] : NULL;
+	const struct yaml_node *parent = reader->depth > 0 ? reader->open[reader->depth - 1] : NULL;
 
-	if (++reader->nodes > DOCUMENT_MAX_NODES) {
-		document_complain(reader->document, node->line, node->column, NULL, "more than %d values in one file",
-				  DOCUMENT_MAX_NODES);
+	if (++reader->nodes > YAML_MAX_NODES) {
+		yaml_complain(reader->document, node->line, node->column, NULL, "more than %d values in one file",
+			      YAML_MAX_NODES);
 		return -1;
 	}
-	if (parent && parent->count >= DOCUMENT_MAX_ITEMS) {
-		document_complain(reader->document, node->line, node->column, NULL,
-				  "more than %d entries in one list or mapping", DOCUMENT_MAX_ITEMS);
+	if (parent && parent->count >= YAML_MAX_ITEMS) {
+		yaml_complain(reader->document, node->line, node->column, NULL, "more than %d entries in one list or mapping",
+			      YAML_MAX_ITEMS);
 		return -1;
 	}
 	return 0;
 }
 
-static void append(struct node *parent, struct node *node)
+static void append(struct yaml_node *parent, struct yaml_node *node)
 {
 	if (parent->last)
 		parent->last->next = node;
@@ -201,9 +204,9 @@ static void append(struct node *parent, struct node *node)
 	parent->count++;
 }
 
-static int attach(struct reader *reader, struct node *node)
+static int attach(struct reader *reader, struct yaml_node *node)
 {
-	struct node *parent = reader->depth > 0 ? reader->open[reader->depth - 1] : NULL;
+	struct yaml_node *parent = reader->depth > 0 ? reader->open[reader->depth - 1] : NULL;
 
 	if (parent && parent->kind == NODE_MAP && reader->key) {
 		reader->key->value = node;
@@ -219,16 +222,16 @@ static int attach(struct reader *reader, struct node *node)
 		append(parent, node);
 	} else {
 		if (node->kind != NODE_SCALAR)
-			document_complain(reader->document, node->line, node->column, NULL, "a key must be a plain word");
+			yaml_complain(reader->document, node->line, node->column, NULL, "a key must be a plain word");
 		append(parent, node);
 		reader->key = node;
 	}
 	return 0;
 }
 
-static struct node *make_node(struct reader *reader, enum node_kind kind, const yaml_event_t *event)
+static struct yaml_node *make_node(struct reader *reader, enum yaml_node_kind kind, const yaml_event_t *event)
 {
-	struct node *node = arena_alloc(reader->document->arena, sizeof *node);
+	struct yaml_node *node = arena_alloc(reader->document->arena, sizeof *node);
 	node->kind = kind;
 	node->line = mark_line(event->start_mark);
 	node->column = mark_column(event->start_mark);
@@ -240,14 +243,14 @@ static void refuse_decoration(struct reader *reader, const yaml_event_t *event, 
 {
 	unsigned line = mark_line(event->start_mark), column = mark_column(event->start_mark);
 	if (anchor)
-		document_complain(reader->document, line, column, "write the value out where it is needed",
-				  "anchors (`&%.40s`) are not allowed", (const char *)anchor);
+		yaml_complain(reader->document, line, column, "write the value out where it is needed",
+			      "anchors (`&%.40s`) are not allowed", (const char *)anchor);
 	if (tag)
-		document_complain(reader->document, line, column, "quote a value that starts with `!`",
-				  "tags (`%.40s`) are not allowed", (const char *)tag);
+		yaml_complain(reader->document, line, column, "quote a value that starts with `!`",
+			      "tags (`%.40s`) are not allowed", (const char *)tag);
 }
 
-/* Escapes in double quotes can produce what the file itself may not hold. */
+/* Escapes in double quotes can produce characters that are forbidden in the file. */
 static bool is_clean(const char *text, size_t length)
 {
 	while (length > 0) {
@@ -267,18 +270,17 @@ static bool is_clean(const char *text, size_t length)
 
 static int take_scalar(struct reader *reader, const yaml_event_t *event)
 {
-	struct node *node = make_node(reader, NODE_SCALAR, event);
+	struct yaml_node *node = make_node(reader, NODE_SCALAR, event);
 	const char *text = (const char *)event->data.scalar.value;
 	size_t length = event->data.scalar.length;
 
 	refuse_decoration(reader, event, event->data.scalar.anchor, event->data.scalar.tag);
-	if (length > DOCUMENT_MAX_SCALAR) {
-		document_complain(reader->document, node->line, node->column, NULL, "longer than %d bytes",
-				  DOCUMENT_MAX_SCALAR);
+	if (length > YAML_MAX_SCALAR) {
+		yaml_complain(reader->document, node->line, node->column, NULL, "longer than %d bytes", YAML_MAX_SCALAR);
 		length = 0;
 	} else if (!is_clean(text, length)) {
-		document_complain(reader->document, node->line, node->column, "values are single lines of visible text",
-				  "the value holds a line break, a control character or an invisible one");
+		yaml_complain(reader->document, node->line, node->column, "values are single lines of visible text",
+			      "the value holds a line break, a control character or an invisible one");
 		node->is_broken = true;
 	}
 	node->text = node->is_broken ? "" : arena_copy_n(reader->document->arena, text, length);
@@ -288,26 +290,26 @@ static int take_scalar(struct reader *reader, const yaml_event_t *event)
 
 static int take_alias(struct reader *reader, const yaml_event_t *event)
 {
-	struct node *node = make_node(reader, NODE_SCALAR, event);
+	struct yaml_node *node = make_node(reader, NODE_SCALAR, event);
 
-	document_complain(reader->document, node->line, node->column, quote_pattern_hint, "aliases (`*%.40s`) are not allowed",
-			  (const char *)event->data.alias.anchor);
+	yaml_complain(reader->document, node->line, node->column, quote_pattern_hint, "aliases (`*%.40s`) are not allowed",
+		      (const char *)event->data.alias.anchor);
 	node->text = "";
 	node->is_broken = true;
 	return attach(reader, node);
 }
 
-static int open_collection(struct reader *reader, const yaml_event_t *event, enum node_kind kind)
+static int open_collection(struct reader *reader, const yaml_event_t *event, enum yaml_node_kind kind)
 {
-	struct node *node = make_node(reader, kind, event);
+	struct yaml_node *node = make_node(reader, kind, event);
 
 	if (kind == NODE_LIST)
 		refuse_decoration(reader, event, event->data.sequence_start.anchor, event->data.sequence_start.tag);
 	else
 		refuse_decoration(reader, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
-	if (reader->depth >= DOCUMENT_MAX_DEPTH) {
-		document_complain(reader->document, node->line, node->column, NULL, "nested more than %d levels deep",
-				  DOCUMENT_MAX_DEPTH);
+	if (reader->depth >= YAML_MAX_DEPTH) {
+		yaml_complain(reader->document, node->line, node->column, NULL, "nested more than %d levels deep",
+			      YAML_MAX_DEPTH);
 		return -1;
 	}
 	if (attach(reader, node) < 0)
@@ -330,12 +332,12 @@ static int start_document(struct reader *reader, const yaml_event_t *event)
 	unsigned line = mark_line(event->start_mark), column = mark_column(event->start_mark);
 
 	if (++reader->documents > 1) {
-		document_complain(reader->document, line, column, NULL, "only one document is allowed in a file");
+		yaml_complain(reader->document, line, column, NULL, "only one document is allowed in a file");
 		return -1;
 	}
 	if (event->data.document_start.version_directive ||
 	    event->data.document_start.tag_directives.start != event->data.document_start.tag_directives.end)
-		document_complain(reader->document, line, column, NULL, "directives (`%%YAML`, `%%TAG`) are not allowed");
+		yaml_complain(reader->document, line, column, NULL, "directives (`%%YAML`, `%%TAG`) are not allowed");
 	return 0;
 }
 
@@ -364,8 +366,9 @@ static int take_event(struct reader *reader, const yaml_event_t *event)
 	return -1;
 }
 
-/* The byte a mark points at, NUL at the end. libyaml counts in characters, so its index is no offset. */
-static char byte_at(const struct document *document, yaml_mark_t mark)
+/* Returns the byte at a mark, NUL at the end. libyaml counts characters, so that mark.index is not
+ * an offset. */
+static char byte_at(const struct yaml *document, yaml_mark_t mark)
 {
 	const char *at = line_start(document, mark_line(mark)), *end = document->text + document->length;
 
@@ -377,7 +380,7 @@ static char byte_at(const struct document *document, yaml_mark_t mark)
 	return at && at < end ? *at : '\0';
 }
 
-static const char *syntax_hint(const struct document *document, const yaml_parser_t *parser)
+static const char *syntax_hint(const struct yaml *document, const yaml_parser_t *parser)
 {
 	char problem = byte_at(document, parser->problem_mark);
 
@@ -390,18 +393,18 @@ static const char *syntax_hint(const struct document *document, const yaml_parse
 	return NULL;
 }
 
-static void complain_syntax(struct document *document, const yaml_parser_t *parser)
+static void complain_syntax(struct yaml *document, const yaml_parser_t *parser)
 {
 	const char *problem = parser->problem ? parser->problem : "not readable as YAML";
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		arena_out_of_memory();
-	document_complain(document, mark_line(parser->problem_mark), mark_column(parser->problem_mark),
-			  syntax_hint(document, parser), "%s%s%s", parser->context ? parser->context : "",
-			  parser->context ? ": " : "", problem);
+	yaml_complain(document, mark_line(parser->problem_mark), mark_column(parser->problem_mark),
+		      syntax_hint(document, parser), "%s%s%s", parser->context ? parser->context : "",
+		      parser->context ? ": " : "", problem);
 }
 
-/* -1 if the tree is not whole. */
+/* Returns -1 if the tree is incomplete. */
 static int read_events(struct reader *reader, yaml_parser_t *parser)
 {
 	for (;;) {
@@ -421,14 +424,14 @@ static int read_events(struct reader *reader, yaml_parser_t *parser)
 	}
 }
 
-struct node *document_read(struct document *document)
+struct yaml_node *yaml_read(struct yaml *document)
 {
 	struct reader reader = { .document = document };
 	yaml_parser_t parser;
 	int status;
 
-	if (document->length > DOCUMENT_MAX_BYTES) {
-		document_complain(document, 1, 1, NULL, "larger than %d bytes", DOCUMENT_MAX_BYTES);
+	if (document->length > YAML_MAX_BYTES) {
+		yaml_complain(document, 1, 1, NULL, "larger than %d bytes", YAML_MAX_BYTES);
 		return NULL;
 	}
 	examine_bytes(document);
@@ -467,7 +470,7 @@ static bool is_number(const char *text)
 	return text[at] == '\0';
 }
 
-const char *document_plain_type(const char *text)
+const char *yaml_plain_type(const char *text)
 {
 	static const struct {
 		const char *word, *type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file system as the plan sees it: a handful of read-only questions behind function pointers, so that a plan can be made
- * for a fake tree in a test, for another system from a description, or for the real disk. */
+/* The file system behind function pointers, so that a plan can be made for the real disk, for a
+ * fake tree in a test, or for another system from a description. Never writes. */
 #ifndef BERM_COMMON_FS_FILESYSTEM_H
 #define BERM_COMMON_FS_FILESYSTEM_H
 
@@ -11,6 +11,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/error.h"
+#include "common/fs/path.h"
 
 enum file_type { FILE_ABSENT, FILE_REGULAR, FILE_DIRECTORY, FILE_SYMLINK, FILE_SOCKET, FILE_DEVICE, FILE_FIFO, FILE_UNKNOWN };
 
@@ -21,72 +22,80 @@ struct file_info {
 	mode_t mode; /* permission bits */
 };
 
+/* The identity of a file for its whole life: no process can set a time of birth. */
+struct file_birth {
+	uint64_t inode;
+	int64_t seconds;
+	uint32_t nanoseconds;
+};
+
 enum walk_step { WALK_SKIP, WALK_DESCEND };
 
-/* Who is told of what a walk with a memory finds. */
+/* Callbacks of an indexed walk. */
 struct walk_visitor {
-	/* As the visit of `walk`. Remarkable is an entry that has to be visited in every walk; what became of the others (entered or
-	 * not, counted) must depend on nothing but path, type and the memory's owner. */
-	enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type, bool *is_remarkable);
-	/* So many entries that are not remarkable lie in a directory that was not listed. */
+	/* Like the visit of `walk`. Sets is_kept for an entry that must be visited on every walk.
+	 * The result for any other entry must depend only on its path, its type and the index's
+	 * owner. */
+	enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type, bool *is_kept);
+	/* Reports the number of entries without is_kept of a directory that the index covers and
+	 * the walk did not list. */
 	void (*count)(void *self, uint64_t directories, uint64_t files);
 	void *self;
+	/* Identifies the walk in the index: everything but path, type and owner on which the
+	 * visitor depends. Begins with a slash. NULL: the root's path. */
+	const char *key;
 };
-struct walk_memory;
+struct tree_index;
 
 struct filesystem {
-	/* Does not follow a final symlink. Absent files give FILE_ABSENT and 0; errors other than absence give -1 with errno. */
+	/* Describes a file without following a final symlink. Returns 0 with FILE_ABSENT for an
+	 * absent file, -1 with errno for other errors. */
 	int (*inspect)(const struct filesystem *fs, const char *path, struct file_info *info);
-	/* Target of a symlink into the arena; -1 with errno. */
+	/* Reads the target of a symlink into the arena. Returns 0, or -1 with errno. */
 	int (*read_link)(const struct filesystem *fs, struct arena *arena, const char *path, char **target);
-	/* A small regular file (at most `limit` bytes), never following a final symlink; -1 with errno. */
+	/* Reads a regular file of at most `limit` bytes without following a final symlink. Returns
+	 * 0, or -1 with errno. */
 	int (*read_small)(const struct filesystem *fs, struct arena *arena, const char *path, size_t limit, char **text,
 			  size_t *length);
-	/* Calls visit for every entry below root, directories before what they hold, never following symlinks and never leaving
-	 * by a `..`. visit may be called from several threads at once. Unreadable directories are passed over silently: what
-	 * berm's user cannot read the command cannot read either. -1 only if the walk itself failed (memory, threads). */
+	/* Reads a regular file of at most `limit` bytes that has one name, no symlink on its path,
+	 * and does not change meanwhile. The caller frees the bytes. Returns 0, or -1 with errno:
+	 * EMLINK for further names, EFBIG if it is larger, EAGAIN if it changed. NULL: not
+	 * supported. */
+	int (*read_steady)(const struct filesystem *fs, const char *path, size_t limit, char **bytes, size_t *length);
+	/* Calls visit for every entry below root, a directory before its entries, possibly from
+	 * several threads at once. Never follows symlinks. Skips unreadable directories: a command
+	 * cannot read what berm's user cannot read. Returns -1 only if the walk itself failed
+	 * (memory, threads). */
 	int (*walk)(const struct filesystem *fs, const char *root,
 		    enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type),
 		    void *self, struct error *err);
-	/* The same with a memory, which is used and filled (walk_memory.h). NULL: there is no such thing here. */
-	int (*walk_again)(const struct filesystem *fs, const char *root, const struct walk_visitor *visitor,
-			  struct walk_memory *memory, struct error *err);
-	/* Is this file or directory of another user closed to berm's user, whoever else may open it? NULL: nobody can say. */
+	/* The same with an index (tree_index.h), which is used and updated. NULL: not supported. */
+	int (*walk_indexed)(const struct filesystem *fs, const char *root, const struct walk_visitor *visitor,
+			    struct tree_index *memory, struct error *err);
+	/* True if this file or directory belongs to another user and its permissions deny berm's
+	 * user access. NULL: unknown. */
 	bool (*is_closed)(const struct filesystem *fs, const char *path);
-	/* Is there something at this path, with no symlink on the way? For paths in what commands write, where another sandbox may swap one in. NULL: as far as
-	 * inspect says. */
+	/* Tells when a file was made, without following a final symlink. False if the file system
+	 * does not know. NULL: unknown. */
+	bool (*find_birth)(const struct filesystem *fs, const char *path, struct file_birth *birth);
+	/* True if the path exists and has no symlink in it. For paths that commands can write,
+	 * where another sandbox could swap in a symlink. NULL: use inspect. */
 	bool (*is_there)(const struct filesystem *fs, const char *path);
+	/* True if the path, with all symlinks followed, is a directory or cannot be inspected.
+	 * NULL: unknown. */
+	bool (*leads_to_directory)(const struct filesystem *fs, const char *path);
+	/* True if this directory may have names that a listing of it omits. NULL: unknown. */
+	bool (*may_omit_names)(const struct filesystem *fs, const char *directory);
+	/* Calls visit for the path of each bound Unix socket of this machine, as its owner spelled
+	 * it. A path may be relative, stale or of another mount namespace, and come more than once.
+	 * NULL: this system has no such list. -1 with err if it cannot be read. */
+	int (*list_sockets)(const struct filesystem *fs, void (*visit)(void *self, const char *path), void *self,
+			    struct error *err);
 	bool is_case_insensitive;
 	void *self;
 };
 
-/* The real one: filesystem_posix.c (macOS and others) or linux/filesystem_linux.c. */
+/* Returns the real file system: linux/walk/filesystem.c, elsewhere posix.c. */
 const struct filesystem *filesystem_host(void);
-
-/* A symlink met on the way of a resolution, canonical path of the link itself and its target as stored. */
-struct path_link {
-	const char *path;
-	const char *target;
-};
-struct path_links {
-	struct path_link *items;
-	size_t count;
-};
-
-/* path.c: the canonical path: absolute, no `.`/`..`/double slashes, every symlink of the existing part followed (bounded);
- * components after the deepest existing ancestor are kept as written. `links` may be NULL. -1 with err for a loop, a path that
- * is too long or a file where a directory is needed. */
-int path_resolve(const struct filesystem *fs, struct arena *arena, const char *absolute, const char **canonical,
-		 struct path_links *links, struct file_info *info, struct error *err);
-/* Purely textual: makes absolute against base, folds `.` and `//`, refuses nothing; `..` is kept for path_resolve to judge. */
-char *path_absolute(struct arena *arena, const char *base, const char *path);
-bool path_is_absolute_clean(const char *path); /* starts with '/', no `.`/`..`/empty components, no trailing slash (but "/") */
-/* Is path equal to directory or below it? Both clean. */
-bool path_is_within(const char *path, const char *directory);
-const char *path_base_name(const char *path); /* after the last slash */
-char *path_parent(struct arena *arena, const char *path); /* of a clean path; "/" for "/" */
-char *path_join(struct arena *arena, const char *directory, const char *name);
-/* The same into `size` bytes, for a walk's visitor; false if it does not fit, with a byte to spare for a slash. */
-bool path_join_into(char *out, size_t size, const char *directory, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths as text and as the file system knows them. path_resolve is the only place in berm where a symlink is followed to decide
- * something; it asks component by component, never lets the C library follow one, and changes nothing. */
+/* path_resolve is the only code in berm that follows a symlink to make a decision. It inspects each
+ * component by itself and never lets the C library follow a symlink. */
 #include "common/fs/filesystem.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-	RESOLVED_MAX = 4096, /* PATH_MAX of Linux; longer paths cannot be mounted on or named in a profile */
-	LINKS_MAX = 40, /* as the kernel's own limit */
+	RESOLVED_MAX = 4096, /* PATH_MAX of Linux; a mount or a profile cannot name longer paths */
+	LINKS_MAX = 40, /* the kernel's limit */
 };
 
 bool path_is_absolute_clean(const char *path)
@@ -49,7 +49,7 @@ char *path_parent(struct arena *arena, const char *path)
 	return arena_copy_n(arena, path, (size_t)(slash - path));
 }
 
-/* One slash between them; `out` has room for both, the slash and a NUL. */
+/* Joins with one slash. `out` has room for both, the slash and a NUL. */
 static void write_joined(char *out, const char *directory, size_t length, const char *name, size_t name_length)
 {
 	memcpy(out, directory, length);
@@ -98,11 +98,11 @@ char *path_absolute(struct arena *arena, const char *base, const char *path)
 	return result;
 }
 
-/* A resolution under way: `done` is canonical, `rest` is what is still to be walked. */
+/* The state of path_resolve: `done` is canonical, `rest` is not resolved yet. */
 struct resolution {
 	const struct filesystem *fs;
 	struct arena *arena;
-	const char *asked; /* for messages */
+	const char *asked; /* the given path, for messages */
 	char done[RESOLVED_MAX];
 	size_t length;
 	const char *rest;
@@ -130,7 +130,7 @@ static void remove_component(struct resolution *at)
 	at->done[at->length] = '\0';
 }
 
-/* The link is taken off `done` and its target put before `rest`. */
+/* Removes the link from `done` and puts its target before `rest`. */
 static int follow_link(struct resolution *at)
 {
 	char *target, *joined;
@@ -161,8 +161,8 @@ static int follow_link(struct resolution *at)
 	return 0;
 }
 
-/* What is not there, or may not be looked at, keeps the name it was given. A `..` in that part has no meaning yet: what it
- * leads to depends on what will be created there. */
+/* Appends the part that is absent or cannot be inspected as it was given. Refuses `..` in it: its
+ * meaning depends on what will be created there. */
 static int keep_rest(struct resolution *at)
 {
 	while (*at->rest) {
@@ -182,7 +182,7 @@ static int keep_rest(struct resolution *at)
 	return 0;
 }
 
-/* The root has no `..`, as in the kernel. */
+/* `..` of the root is the root, as in the kernel. */
 static int step_up(struct resolution *at)
 {
 	remove_component(at);
@@ -190,7 +190,7 @@ static int step_up(struct resolution *at)
 	return 0;
 }
 
-/* One existing component. Returns 1 when the rest is not there. */
+/* Resolves one component. Returns 1 if it does not exist. */
 static int step_down(struct resolution *at, const char *name, size_t length)
 {
 	if (append_component(at, name, length) < 0)
@@ -245,9 +245,9 @@ int path_resolve(const struct filesystem *fs, struct arena *arena, const char *a
 		return -1;
 	result = arena_copy(arena, at.length ? at.done : "/");
 	if (info) {
-		/* After a `..` or for the root itself nothing was asked yet. */
+		/* After `..`, and for the root, the result has not been inspected yet. */
 		if (at.info.type == FILE_DIRECTORY && at.info.inode == 0 && fs->inspect(fs, result, &at.info) < 0)
-			return error_errno(err, errno, "cannot look at %s", result);
+			return error_errno(err, errno, "cannot inspect %s", result);
 		*info = at.info;
 	}
 	*canonical = result;

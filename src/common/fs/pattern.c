@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Path patterns: matching. Two greedy loops, one over the characters of a component and one over the components of a path, each
- * with a single point to return to: the last `*`, the last `**`. An earlier star never has to be reconsidered, because the
- * leftmost match of what follows it leaves the most to the rest. So every pair of pattern and path positions is compared at most
- * once. Nothing here allocates or fails; a malformed pattern, which pattern_compile does not let through, matches nothing. */
+/* The matcher: two greedy loops, over the characters of a component and over the components of a
+ * path. Each returns only to the last `*` or `**`. An earlier star is never reconsidered, because
+ * the leftmost match of what follows it leaves the most to the rest. So each pair of positions is
+ * compared at most once. Nothing here allocates or fails. A malformed pattern, which
+ * pattern_compile refuses, matches nothing. */
 #include "common/fs/pattern.h"
 
 #include <stdint.h>
@@ -34,14 +35,15 @@ static bool component_is_none(struct component component)
 	return component.start == component.end;
 }
 
-/* A `**` in the literal prefix is a file of that name. */
+/* `**` in the literal prefix is a file of that name. */
 static bool component_is_any_depth(const struct pattern *pattern, struct component component)
 {
 	return component.start >= pattern->text + pattern->literal_prefix && component.end - component.start == 2 &&
 	       component.start[0] == '*' && component.start[1] == '*';
 }
 
-/* Takes the next character as a case-insensitive file system sees it: composed, folded, without what it drops. False at the end. */
+/* Reads the next character as a case-insensitive file system does: composed, folded, without
+ * ignored characters. False at the end. */
 static bool next_folded(const char **at, const char *end, uint32_t *character)
 {
 	uint32_t composed;
@@ -67,7 +69,7 @@ static bool next_character(const char **at, const char *end, bool case_fold, uin
 {
 	if (*at == end)
 		return false;
-	/* Nearly every name is ASCII, and a scan asks about every name of a tree. */
+	/* The fast path: nearly every name is ASCII, and a scan matches every name of a tree. */
 	if ((unsigned char)**at < 0x80 && (!case_fold || end - *at == 1 || (unsigned char)(*at)[1] < 0x80)) {
 		*character = (unsigned char)*(*at)++;
 		if (case_fold && *character >= 'A' && *character <= 'Z')
@@ -80,7 +82,8 @@ static bool next_character(const char **at, const char *end, bool case_fold, uin
 	return true;
 }
 
-/* Does the one-character item at *pattern accept the character? Moves *pattern behind the item. */
+/* True if the one-character item at *pattern accepts the character. Moves *pattern behind the
+ * item. */
 static bool item_accepts(const char **pattern, const char *end, uint32_t character, bool case_fold)
 {
 	uint32_t wanted;
@@ -101,7 +104,8 @@ static bool item_accepts(const char **pattern, const char *end, uint32_t charact
 	return next_character(pattern, end, case_fold, &wanted) && wanted == character;
 }
 
-/* Can a name that ends like this match at all? A pattern that ends in a plain byte decides most names by it, `*.pem` for one. */
+/* False if the last bytes already differ. This decides most names for a pattern that ends in a
+ * plain byte, such as `*.pem`. */
 static bool last_byte_agrees(struct component pattern, struct component name, bool case_fold)
 {
 	char wanted, last;
@@ -113,7 +117,7 @@ static bool last_byte_agrees(struct component pattern, struct component name, bo
 	return wanted == last || wanted == '*' || wanted == '?' || wanted == ']';
 }
 
-/* A component against a name, with metacharacters. */
+/* Matches a component with metacharacters against a name. */
 static bool glob_matches(struct component pattern, struct component name, bool case_fold)
 {
 	const char *at = pattern.start, *text = name.start;
@@ -136,14 +140,14 @@ static bool glob_matches(struct component pattern, struct component name, bool c
 			continue;
 		if (!after_star)
 			return false;
-		/* The star takes one character more; that there is one follows from the read above. */
+		/* The star takes one more character, which the read above has found. */
 		next_character(&star_text, name.end, case_fold, &character);
 		at = after_star;
 		text = star_text;
 	}
 }
 
-/* Two plain names. */
+/* Compares two names without metacharacters. */
 static bool name_matches(struct component wanted, struct component name, bool case_fold)
 {
 	size_t length = (size_t)(wanted.end - wanted.start);
@@ -178,7 +182,7 @@ static struct component last_component(const char *text)
 	last.end = last.start + strlen(last.start);
 	if (!component_is_none(last))
 		return last;
-	/* The root, or a trailing slash that no canonical path has. */
+	/* Only the root ends with a slash. */
 	while (last.end != text && last.end[-1] == '/')
 		last.end--;
 	for (last.start = last.end; last.start != text && last.start[-1] != '/';)
@@ -186,8 +190,8 @@ static struct component last_component(const char *text)
 	return last;
 }
 
-/* The end of the shortest prefix of path that the pattern matches, or of the whole path if is_whole; NULL if there is none. The
- * last component of a normalised pattern is never `**`. */
+/* Returns the end of the shortest prefix of path that matches, with is_whole the end of the path if
+ * it matches; else NULL. The last component of a normalised pattern is never `**`. */
 static const char *match_components(const struct pattern *pattern, const char *path, bool is_whole, bool case_fold)
 {
 	const char *at = pattern->text, *text = path;
@@ -237,7 +241,7 @@ bool pattern_matches(const struct pattern *pattern, const char *path, bool is_di
 	wanted = last_component(pattern->text);
 	if (component_is_none(name) || component_is_none(wanted))
 		return component_is_none(name) && component_is_none(wanted);
-	/* Most paths differ in their last component: ask there first. */
+	/* Most paths differ in their last component, so compare it first. */
 	if (!component_matches(pattern, wanted, name, case_fold))
 		return false;
 	return pattern->is_base_name || match_components(pattern, path, true, case_fold) != NULL;
@@ -261,7 +265,7 @@ size_t pattern_covers(const struct pattern *pattern, const char *path, bool is_d
 
 	if (!end)
 		return 0;
-	/* This is the shortest match: if it is the path itself, no ancestor matched. */
+	/* If the shortest match is the whole path, no ancestor matched. */
 	if (pattern->is_directory_only && !is_directory && component_is_none(component_at(end)))
 		return 0;
 	return end == path ? 1 : (size_t)(end - path);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a bracket class and judges one character in the same pass: the compiler and the matcher cannot disagree about what a class
- * means. Never reads past the end it is given. */
+/* Reads a class and matches one character in the same pass, so that compiler and matcher cannot
+ * disagree. Never reads past `end`. */
 #include "common/fs/pattern_class.h"
 
 #include "common/format/unicode.h"
 
 static const char unbalanced[] = "`[` without its `]`; write `\\[` for the character itself";
 
-/* One end of a range. */
+/* Reads one end of a range. */
 static const char *class_member(const char **at, const char *end, uint32_t *member)
 {
 	if (**at == '\\')
@@ -23,7 +23,7 @@ static bool is_member(uint32_t low, uint32_t high, uint32_t character, bool case
 	return case_fold ? unicode_range_folds(low, high, character) : character >= low && character <= high;
 }
 
-/* `a` or `a-z`; a `-` before the closing bracket stands for itself. */
+/* Reads `a` or `a-z`. A `-` before the closing bracket is a member. */
 static const char *class_range(const char **at, const char *end, uint32_t *low, uint32_t *high)
 {
 	const char *problem = class_member(at, end, low);
@@ -36,7 +36,7 @@ static const char *class_range(const char **at, const char *end, uint32_t *low, 
 	++*at;
 	problem = class_member(at, end, high);
 	if (!problem && *high < *low)
-		return "a range in `[]` runs backwards";
+		return "a range in `[]` is reversed";
 	return problem;
 }
 
@@ -55,7 +55,7 @@ const char *pattern_class(const char **at, const char *end, uint32_t character, 
 			return unbalanced;
 		if (**at == ']' && !is_first)
 			break;
-		/* Read as members they would be a class of the wrong letters, which no one means. */
+		/* Refused: read as members, [:alpha:] would be a class of the wrong letters. */
 		if (**at == '[' && end - *at > 1 && ((*at)[1] == ':' || (*at)[1] == '.' || (*at)[1] == '='))
 			return "named classes like `[:alpha:]` are not supported; write the range, as in `[a-z]`";
 		problem = class_range(at, end, &low, &high);

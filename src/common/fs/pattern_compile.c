@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Path patterns: from the text of a policy to the normalised form that pattern.c matches. Folds `.` and `//`, anchors relative
- * patterns, takes the quoting out of the components before the first metacharacter, and refuses what could be read in two ways. It
- * never looks at a file. */
+/* The compiler: turns the text of a policy into the normalised form that pattern.c matches. Removes
+ * `.` and empty components, anchors relative patterns, removes quotes before the first
+ * metacharacter, and refuses ambiguous patterns. */
 #include "common/fs/pattern.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 enum { PATTERN_MAX = 4096 };
 
-/* The normalised text as it grows. */
+/* The normalised text while it is built. */
 struct draft {
 	char *text;
 	size_t length;
@@ -25,7 +25,8 @@ static bool is_meta(char c)
 	return c == '*' || c == '?' || c == '[';
 }
 
-/* Looks at one component as it was written: what is wrong with it (NULL if nothing) and whether it has a metacharacter. */
+/* Checks one component as written. Returns its problem or NULL, and sets has_meta if it has a
+ * metacharacter. */
 static const char *component_judge(const char *at, const char *end, bool *has_meta)
 {
 	unsigned stars = 0;
@@ -44,13 +45,13 @@ static const char *component_judge(const char *at, const char *end, bool *has_me
 			continue;
 		}
 		if (*at == '\\' && ++at == end)
-			return "`\\` quotes nothing: it stands at the end of a name";
+			return "`\\` quotes nothing: it is at the end of a name";
 		at++;
 	}
 	return NULL;
 }
 
-/* Copies without quoting; returns the number of bytes. */
+/* Copies without quotes and returns the number of bytes. */
 static size_t component_unquote(const char *at, const char *end, char *out)
 {
 	size_t length = 0;
@@ -74,7 +75,7 @@ static void draft_slash(struct draft *draft)
 		draft->text[draft->length++] = '/';
 }
 
-/* Adds one component. Up to the first metacharacter the text is plain, after it the text stays as it was written. */
+/* Adds one component: unquoted before the first metacharacter, as written after it. */
 static int draft_add(struct draft *draft, const char *start, const char *end, struct error *err)
 {
 	size_t length = (size_t)(end - start);
@@ -89,8 +90,7 @@ static int draft_add(struct draft *draft, const char *start, const char *end, st
 	if (!has_meta) {
 		size_t plain = component_unquote(start, end, out);
 		if ((plain == 1 && *out == '.') || (plain == 2 && memcmp(out, "..", 2) == 0))
-			return error_set(err, "a pattern may not have `%.*s` in it: write the path it leads to", (int)plain,
-					 out);
+			return error_set(err, "a pattern must not contain `%.*s`: write the path it leads to", (int)plain, out);
 		if (!draft->has_meta)
 			length = plain;
 	}
@@ -120,7 +120,7 @@ static int draft_add_path(struct draft *draft, const char *at, const char *end, 
 			draft_slash(draft);
 			if (draft_add(draft, start, at, err) < 0)
 				return -1;
-			/* A repeated `**` was dropped. */
+			/* draft_add dropped a repeated `**`. */
 			if (draft_ends_with_slash(draft))
 				draft->length--;
 		}
@@ -132,7 +132,7 @@ static int draft_add_path(struct draft *draft, const char *at, const char *end, 
 
 static void draft_finish(struct draft *draft, struct pattern *pattern)
 {
-	/* Everything below: at least one component. */
+	/* `**` at the end matches at least one component. */
 	if (draft->ends_with_stars) {
 		memcpy(draft->text + draft->length, "/*", 2);
 		draft->length += 2;
@@ -149,12 +149,13 @@ static int compile_base_name(struct draft *draft, const char *text, const char *
 	pattern->is_anywhere = true;
 	if (draft_add(draft, text, end, err) < 0)
 		return -1;
-	draft->ends_with_stars = false; /* `**` alone is any name, as `*` is */
+	draft->ends_with_stars = false; /* `**` alone matches any name, like `*` */
 	draft_finish(draft, pattern);
 	return 0;
 }
 
-/* A leading double star and one name is a base-name pattern: the same meaning, and cheaper to match. */
+/* True for a leading `**` and one name. As a base-name pattern it means the same and is cheaper to
+ * match. */
 static bool is_stars_and_name(const char *text, const char *end, const char **name)
 {
 	const char *slash;
@@ -173,7 +174,7 @@ static int compile_path(struct draft *draft, const char *text, const char *end, 
 {
 	pattern->is_anywhere = end - text > 2 && memcmp(text, "**/", 3) == 0;
 	if (*text != '/' && !pattern->is_anywhere) {
-		/* The base is a path, not a pattern: its bytes are taken as they are. */
+		/* The base is a path, not a pattern. */
 		draft->length = strlen(base);
 		while (draft->length > 0 && base[draft->length - 1] == '/')
 			draft->length--;
@@ -184,10 +185,29 @@ static int compile_path(struct draft *draft, const char *text, const char *end, 
 	if (draft->length == 0)
 		draft_slash(draft);
 	draft_finish(draft, pattern);
-	/* The root is always a directory, whatever a caller says. */
+	/* The root is a directory in any case. */
 	if (pattern->text[1] == '\0')
 		pattern->is_directory_only = false;
 	return 0;
+}
+
+/* Returns the end of the text without trailing slashes. */
+static const char *without_slashes(const char *text)
+{
+	const char *end = text + strlen(text);
+	while (end - text > 1 && end[-1] == '/')
+		end--;
+	return end;
+}
+
+bool pattern_uses_base(const char *text)
+{
+	const char *end = without_slashes(text), *name;
+	if (text == end || *text == '/' || is_stars_and_name(text, end, &name))
+		return false;
+	if (!memchr(text, '/', (size_t)(end - text)) && !is_dot(text, end))
+		return false;
+	return !(end - text > 2 && memcmp(text, "**/", 3) == 0);
 }
 
 int pattern_compile(struct arena *arena, const char *text, const char *base, struct pattern *pattern, struct error *err)
@@ -198,17 +218,15 @@ int pattern_compile(struct arena *arena, const char *text, const char *base, str
 
 	*pattern = (struct pattern){ 0 };
 	if (text == end)
-		return error_set(err, "a pattern may not be empty");
+		return error_set(err, "a pattern must not be empty");
 	if (*base != '/')
 		return error_set(err, "patterns need an absolute directory to start from");
 	room = (size_t)(end - text) + strlen(base) + sizeof "//*";
 	if (room > PATTERN_MAX)
-		return error_set(err, "a pattern may not be longer than %d bytes", PATTERN_MAX);
+		return error_set(err, "a pattern must not be longer than %d bytes", PATTERN_MAX);
 	draft.text = arena_alloc(arena, room);
-	while (end - text > 1 && end[-1] == '/') {
-		pattern->is_directory_only = true;
-		end--;
-	}
+	pattern->is_directory_only = without_slashes(text) != end;
+	end = without_slashes(text);
 	if (is_stars_and_name(text, end, &name))
 		return compile_base_name(&draft, name, end, pattern, err);
 	if (!memchr(text, '/', (size_t)(end - text)) && !is_dot(text, end))

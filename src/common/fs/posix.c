@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's file system with nothing but POSIX. Reads only, never follows a symlink, never blocks on a FIFO. The walk opens
- * each directory relative to its parent's descriptor, so that a directory swapped for a symlink meanwhile leads nowhere. */
+/* Never follows a symlink, never blocks on a FIFO. The walk opens each directory relative to its
+ * parent's fd, so that a directory that is swapped for a symlink is not followed. */
 #include "common/fs/posix.h"
 
 #include <dirent.h>
@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/private_file.h"
 #include "common/base/text.h"
 
 enum {
 	LINK_MAX_BYTES = 8192,
-	DEPTH_MAX = 512, /* open descriptors at once; deeper directories are reported as an error, not passed over */
+	DEPTH_MAX = 512, /* open fds at once; a deeper directory is an error, never skipped */
 };
 
 enum file_type filesystem_type_of_mode(mode_t mode)
@@ -34,7 +35,6 @@ enum file_type filesystem_type_of_mode(mode_t mode)
 	return FILE_UNKNOWN;
 }
 
-/* Some file systems do not say the type in the directory. An entry that is gone meanwhile is FILE_ABSENT. */
 enum file_type filesystem_type_of_entry(int directory_fd, const char *name, unsigned char d_type)
 {
 	struct stat status;
@@ -94,34 +94,17 @@ int filesystem_posix_read_link(const struct filesystem *fs, struct arena *arena,
 int filesystem_posix_read_small(const struct filesystem *fs, struct arena *arena, const char *path, size_t limit, char **text,
 				size_t *length)
 {
-	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	struct stat status;
-	char *buffer;
-	ssize_t used;
+	struct private_file file;
 
 	(void)fs;
-	if (fd < 0 || fstat(fd, &status) < 0)
+	if (private_file_read(arena, AT_FDCWD, path, 0, limit, &file) < 0)
 		return -1;
-	if (!S_ISREG(status.st_mode) || status.st_size < 0 || (uint64_t)status.st_size > limit) {
-		errno = S_ISREG(status.st_mode) ? EFBIG : EINVAL;
-		return -1;
-	}
-	/* One byte more than the limit, so that a file that grew is noticed. */
-	buffer = arena_alloc(arena, limit + 2);
-	used = text_read(fd, buffer, limit + 1);
-	if (used < 0)
-		return -1;
-	if ((size_t)used > limit) {
-		errno = EFBIG;
-		return -1;
-	}
-	buffer[used] = '\0';
-	*text = buffer;
-	*length = (size_t)used;
+	*text = file.bytes;
+	*length = file.length;
 	return 0;
 }
 
-struct walk {
+struct posix_walk {
 	enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type);
 	void *self;
 	struct text path; /* of the directory being read */
@@ -129,14 +112,14 @@ struct walk {
 	struct error *err;
 };
 
-static int walk_directory(struct walk *walk, int parent_fd, const char *name);
+static int walk_directory(struct posix_walk *walk, int parent_fd, const char *name);
 
 static bool is_dots(const char *name)
 {
 	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-static int walk_into(struct walk *walk, int fd, const char *name)
+static int walk_into(struct posix_walk *walk, int fd, const char *name)
 {
 	size_t length = walk->path.length;
 	int result;
@@ -147,15 +130,16 @@ static int walk_into(struct walk *walk, int fd, const char *name)
 	return result;
 }
 
-/* Only what stops the walk as such is an error; a directory that is gone, swapped or closed to us is passed over. */
-static int open_failed(struct walk *walk)
+/* A lack of fds or memory stops the walk. A directory that was removed or swapped, or that is
+ * unreadable, is skipped. */
+static int open_failed(struct posix_walk *walk)
 {
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-		return error_errno(walk->err, errno, "cannot look through %s", walk->path.data);
+		return error_errno(walk->err, errno, "cannot search %s", walk->path.data);
 	return 0;
 }
 
-static int walk_directory(struct walk *walk, int parent_fd, const char *name)
+static int walk_directory(struct posix_walk *walk, int parent_fd, const char *name)
 {
 	autoclosedir DIR *directory = NULL;
 	const struct dirent *entry;
@@ -166,12 +150,12 @@ static int walk_directory(struct walk *walk, int parent_fd, const char *name)
 		return open_failed(walk);
 	if (walk->depth >= DEPTH_MAX) {
 		close(fd);
-		return error_set(walk->err, "cannot look through %s: directories nested too deeply", walk->path.data);
+		return error_set(walk->err, "cannot search %s: directories are nested too deeply", walk->path.data);
 	}
 	directory = fdopendir(fd);
 	if (!directory) {
 		close(fd);
-		return error_errno(walk->err, errno, "cannot look through %s", walk->path.data);
+		return error_errno(walk->err, errno, "cannot search %s", walk->path.data);
 	}
 	walk->depth++;
 	while (result == 0 && (entry = readdir(directory))) {
@@ -192,7 +176,7 @@ int filesystem_posix_walk(const struct filesystem *fs, const char *root,
 			  enum walk_step (*visit)(void *self, const char *directory, const char *name, enum file_type type),
 			  void *self, struct error *err)
 {
-	struct walk walk = { .visit = visit, .self = self, .err = err };
+	struct posix_walk walk = { .visit = visit, .self = self, .err = err };
 	int result;
 	(void)fs;
 	text_add(&walk.path, "%s", root);
@@ -210,7 +194,8 @@ const struct filesystem *filesystem_host(void)
 		.read_small = filesystem_posix_read_small,
 		.walk = filesystem_posix_walk,
 #ifdef __APPLE__
-		/* The default of APFS. Folding on a case-sensitive volume hides more, never less. */
+		/* The default of APFS. Folding on a case-sensitive volume hides more, never
+		 * less. */
 		.is_case_insensitive = true,
 #endif
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The questions of struct filesystem answered with POSIX calls; a system with a faster walk takes the other three from here. */
+/* Functions of struct filesystem on POSIX calls. Linux has its own walk and uses the other
+ * functions. */
 #ifndef BERM_COMMON_FS_POSIX_H
 #define BERM_COMMON_FS_POSIX_H
 
@@ -8,6 +9,8 @@
 #include "common/fs/filesystem.h"
 
 enum file_type filesystem_type_of_mode(mode_t mode);
+/* Returns the type of a directory entry from d_type, or by fstatat where that is DT_UNKNOWN.
+ * FILE_ABSENT if it was removed. */
 enum file_type filesystem_type_of_entry(int directory_fd, const char *name, unsigned char d_type);
 
 int filesystem_posix_inspect(const struct filesystem *fs, const char *path, struct file_info *info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See hooks_files.h. A file appears whole or not at all; what belongs to somebody else is not touched. */
-#include "common/githooks/files.h"
+/* Writes whole files or nothing. Never touches files of another user. */
 
+#include "common/githooks/hooks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/private_file.h"
 #include "common/fs/filesystem.h"
-#include "common/githooks/include_block.h"
 #include "common/base/text.h"
 
 enum { CONFIG_MAX = 1 << 20, MODE_FILE = 0644, MODE_SCRIPT = 0755 };
@@ -21,75 +21,76 @@ static int canonical_of(struct arena *arena, const char *path, const char **cano
 	return path_resolve(filesystem_host(), arena, path_absolute(arena, "/", path), canonical, NULL, NULL, err);
 }
 
-static int read_all(struct arena *arena, int fd, size_t size, const char *path, const char **text, struct error *err)
-{
-	char *bytes = arena_alloc(arena, size + 1);
-	ssize_t count = text_read(fd, bytes, size);
-	if (count != (ssize_t)size)
-		return error_errno(err, count < 0 ? errno : EIO, "cannot read %s", path);
-	if (memchr(bytes, '\0', size))
-		return error_set(err, "%s is no text", path);
-	*text = bytes;
-	return 0;
-}
-
 int hooks_read(struct arena *arena, const char *path, const char **text, struct error *err)
 {
 	const char *canonical;
-	struct stat info;
-	autoclose int fd = -1;
+	struct private_file file;
 
 	*text = NULL;
 	if (canonical_of(arena, path, &canonical, err) < 0)
 		return -1;
-	fd = open(canonical, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot open %s", path);
-	if (fstat(fd, &info) < 0)
-		return error_errno(err, errno, "cannot look at %s", path);
-	if (!S_ISREG(info.st_mode) || info.st_uid != getuid() || info.st_size > CONFIG_MAX)
-		return error_set(err, "%s is not a file of yours, or too large", path);
-	return read_all(arena, fd, (size_t)info.st_size, path, text, err);
+	if (private_file_read(arena, AT_FDCWD, canonical, 0, CONFIG_MAX, &file) < 0) {
+		if (errno == EINVAL || errno == EFBIG)
+			return error_set(err, "%s is not a regular file of yours, or is too large", path);
+		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot read %s", path);
+	}
+	if (file.info.st_uid != getuid())
+		return error_set(err, "%s is not a regular file of yours, or is too large", path);
+	if (memchr(file.bytes, '\0', file.length))
+		return error_set(err, "%s is not a text file", path);
+	*text = file.bytes;
+	return 0;
 }
 
-static int write_new(const char *path, const char *text, mode_t mode, struct error *err)
+static int open_directory(struct arena *arena, const char *path, struct error *err)
 {
-	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return error_errno(err, errno, "cannot create %s", path);
-	if (text_write(fd, text, strlen(text)) < 0 || fchmod(fd, mode) < 0 || fsync(fd) < 0)
-		return error_errno(err, errno, "cannot write %s", path);
-	return 0;
+	const char *parent = path_parent(arena, path);
+	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? error_errno(err, errno, "cannot open %s", parent) : fd;
+}
+
+static int replace_locked(struct private_file_new *lock, const char *name, const char *text, mode_t mode)
+{
+	if (!text)
+		return unlinkat(lock->directory, name, 0);
+	if (text_write(lock->fd, text, strlen(text)) < 0 || fchmod(lock->fd, mode) < 0 || fsync(lock->fd) < 0)
+		return -1;
+	return private_file_finish(lock, name, true);
 }
 
 int hooks_replace(struct arena *arena, const char *path, const char *text, struct error *err)
 {
-	const char *canonical, *lock;
+	const char *canonical, *name;
+	struct private_file_new lock;
 	struct stat info;
 	mode_t mode = MODE_FILE;
+	autoclose int directory = -1;
+	int status;
 
 	if (canonical_of(arena, path, &canonical, err) < 0)
 		return -1;
-	if (lstat(canonical, &info) == 0)
+	directory = open_directory(arena, canonical, err);
+	if (directory < 0)
+		return -1;
+	name = path_base_name(canonical);
+	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
 		mode = info.st_mode & 07777;
-	lock = arena_printf(arena, "%s.lock", canonical);
-	if (write_new(lock, text ? text : "", mode, err) < 0) {
+	if (private_file_begin(&lock, directory, arena_printf(arena, "%s.lock", name), 0600) < 0) {
+		error_errno(err, errno, "cannot create %s.lock", canonical);
 		if (err->number == EEXIST)
-			return error_hint(err, "git, or another program, is changing %s; if none runs, remove that file", path);
-		unlink(lock);
+			error_hint(err, "git or another program is changing %s; if none is running, remove the lock file",
+				   path);
 		return -1;
 	}
-	if ((text ? rename(lock, canonical) : unlink(canonical)) < 0) {
+	status = replace_locked(&lock, name, text, mode);
+	if (status < 0)
 		error_errno(err, errno, "cannot replace %s", path);
-		unlink(lock);
-		return -1;
-	}
-	if (!text)
-		unlink(lock);
-	return 0;
+	private_file_abandon(&lock);
+	return status;
 }
 
-/* Every directory down to it, the user's own from the home on. */
+/* Creates every directory below the home. Each must be the user's own, and writable by
+ * no other user. */
 static int make_directories(struct arena *arena, const char *home, const char *path, struct error *err)
 {
 	struct stat info;
@@ -98,13 +99,13 @@ static int make_directories(struct arena *arena, const char *home, const char *p
 	if (make_directories(arena, home, path_parent(arena, path), err) < 0)
 		return -1;
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
-		return error_errno(err, errno, "cannot make %s", path);
+		return error_errno(err, errno, "cannot create %s", path);
 	if (stat(path, &info) < 0 || !S_ISDIR(info.st_mode) || info.st_uid != getuid() || (info.st_mode & (S_IWGRP | S_IWOTH)))
-		return error_set(err, "%s is not a directory that you alone can write", path);
+		return error_set(err, "%s is not a directory that only you can write", path);
 	return 0;
 }
 
-static bool is_as_it_should(struct arena *arena, const char *path, const char *text, mode_t mode)
+static bool is_up_to_date(struct arena *arena, const char *path, const char *text, mode_t mode)
 {
 	const char *found;
 	struct error ignored;
@@ -115,13 +116,14 @@ static bool is_as_it_should(struct arena *arena, const char *path, const char *t
 
 static int put(struct arena *arena, const char *path, const char *text, mode_t mode, struct error *err)
 {
-	const char *temporary = arena_printf(arena, "%s.new-%ld", path, (long)getpid());
-	if (is_as_it_should(arena, path, text, mode))
+	const struct private_file_options options = { .mode = mode, .is_synced = true };
+	autoclose int directory = -1;
+	if (is_up_to_date(arena, path, text, mode))
 		return 0;
-	unlink(temporary);
-	if (write_new(temporary, text, mode, err) < 0)
+	directory = open_directory(arena, path, err);
+	if (directory < 0)
 		return -1;
-	if (rename(temporary, path) < 0)
+	if (private_file_write(directory, path_base_name(path), text, strlen(text), &options) < 0)
 		return error_errno(err, errno, "cannot write %s", path);
 	return 0;
 }
@@ -143,9 +145,9 @@ void hooks_check_dispatcher(struct arena *arena, const char *home, const char *b
 	*problem = NULL;
 	for (size_t i = 0; hooks_names[i] && !*problem; i++) {
 		const char *path = path_join(arena, directory, hooks_names[i]);
-		if (!is_as_it_should(arena, path, script, MODE_SCRIPT))
+		if (!is_up_to_date(arena, path, script, MODE_SCRIPT))
 			*problem = path;
 	}
-	if (!*problem && !is_as_it_should(arena, hooks_include(arena, home), hooks_include_text(arena, directory), MODE_FILE))
+	if (!*problem && !is_up_to_date(arena, hooks_include(arena, home), hooks_include_text(arena, directory), MODE_FILE))
 		*problem = hooks_include(arena, home);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One git, one pipe. What it says on stderr is dropped: the caller says what is wrong. */
+/* Runs git with a pipe for its output. Discards its stderr: the caller reports failures. */
 #include "common/githooks/git.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
 #include "common/context/programs.h"
 #include "common/base/text.h"
@@ -27,7 +28,7 @@ static int read_answer(struct arena *arena, int fd, struct git_answer *answer, s
 			continue;
 		if (count < 0 || text.length > ANSWER_MAX) {
 			text_free(&text);
-			return error_errno(err, count < 0 ? errno : EFBIG, "cannot read what git says");
+			return error_errno(err, count < 0 ? errno : EFBIG, "cannot read the output of git");
 		}
 		text_add_n(&text, bytes, (size_t)count);
 	}
@@ -70,7 +71,7 @@ int git_ask(struct arena *arena, const char *const *arguments, struct git_answer
 	for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i]; i++)
 		argv[i + 1] = arena_copy(arena, arguments[i]);
 	if (pipe(ends) < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0)
-		return error_errno(err, errno, "cannot make a pipe");
+		return error_errno(err, errno, "cannot create a pipe");
 	number = start(git, argv, ends, &pid);
 	close(ends[1]);
 	if (number) {
@@ -79,9 +80,8 @@ int git_ask(struct arena *arena, const char *const *arguments, struct git_answer
 	}
 	result = read_answer(arena, ends[0], answer, err);
 	close(ends[0]);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return error_errno(err, errno, "cannot wait for git");
+	if (child_wait(pid, &status) < 0)
+		return error_errno(err, errno, "cannot wait for git");
 	answer->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to git about its own configuration, for `berm hooks`: git knows about includes, worktrees and what `git -c` said. It is run
- * from a fixed place, outside of the sandbox, with subcommands that run nothing of the repository's. Never for the wall itself. */
+/* Queries git about its configuration: git resolves includes, worktrees and `git -c`. Runs git from
+ * a fixed path, outside the sandbox, with subcommands that execute nothing of the repository. The
+ * sandbox never depends on the result. */
 #ifndef BERM_COMMON_GITHOOKS_GIT_H
 #define BERM_COMMON_GITHOOKS_GIT_H
 
@@ -15,9 +16,9 @@ struct git_answer {
 	size_t length;
 };
 
-/* `arguments` ends with NULL and is what stands after `git`. -1 with err if git could not be asked. */
+/* Runs git with `arguments`, which end with NULL. Returns -1 with err if git could not be run. */
 int git_ask(struct arena *arena, const char *const *arguments, struct git_answer *answer, struct error *err);
-/* The one line of an answer, without its newline; NULL with err if git failed. */
+/* Returns the output without its newline, or NULL with err if git failed. */
 const char *git_ask_line(struct arena *arena, const char *const *arguments, struct error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts and names only; see hooks.h. */
-#include "common/githooks/include_block.h"
+/* Names and texts only; opens no file. */
 
+#include "common/githooks/hooks.h"
 #include <string.h>
 
-#include "common/fs/filesystem.h"
+#include "common/fs/path.h"
 #include "common/base/text.h"
 
 const char *const hooks_names[] = {
@@ -25,7 +25,7 @@ const char *const hooks_names[] = {
 	"pre-auto-gc",
 	"reference-transaction",
 	"sendemail-validate",
-	/* of a repository that is pushed to */
+	/* in repositories that are pushed to */
 	"pre-receive",
 	"update",
 	"post-receive",
@@ -33,7 +33,7 @@ const char *const hooks_names[] = {
 	NULL,
 };
 
-/* The first line says how the file was before. */
+/* The first line records the state of the file before the block. */
 static const char begin[] = "# berm hooks: begin; `berm hooks uninstall` takes these lines out";
 static const char no_newline[] = " (and the newline before)";
 static const char was_made[] = " (and the file, if nothing else is in it)";
@@ -58,7 +58,7 @@ const char *hooks_include(struct arena *arena, const char *home)
 	return path_join(arena, home, ".local/share/berm/git-hooks.gitconfig");
 }
 
-/* For a shell, in single quotes. */
+/* Quotes a string for a shell. */
 static const char *quoted(struct arena *arena, const char *string)
 {
 	struct text out = { 0 };
@@ -91,7 +91,7 @@ const char *hooks_script(struct arena *arena, const char *berm)
 		program, program, program);
 }
 
-/* A quoted value of a git configuration file. */
+/* Quotes a value for a git configuration file. */
 static const char *value(struct arena *arena, const char *string)
 {
 	struct text out = { 0 };
@@ -127,7 +127,7 @@ const char *hooks_add(struct arena *arena, const char *text, const char *include
 			    section, value(arena, include), end);
 }
 
-/* The line at `at`, with its newline; *rest is what follows. */
+/* Returns the length of the line at `at`, with its newline. */
 static size_t line_length(const char *at)
 {
 	size_t length = strcspn(at, "\n");
@@ -148,7 +148,8 @@ static const char *find_line(const char *text, const char *start)
 	return NULL;
 }
 
-/* What others have put between our lines (git adds to a section that is there) stays, under the section's name. */
+/* Keeps lines that git or a user added inside the block (git extends an existing section), under
+ * the section's name. */
 static void keep_others(struct text *out, const char *at, const char *last)
 {
 	bool has_section = false;

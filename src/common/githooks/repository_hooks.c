@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks git; see hooks_own.h. */
-#include "common/githooks/repository_hooks.h"
+/* The hooks settings of the repository, as git resolves them. */
 
+#include "common/githooks/hooks.h"
 #include <string.h>
 
+#include "common/base/text.h"
 #include "common/githooks/git.h"
-#include "common/githooks/include_block.h"
 
 bool hooks_is_dispatcher(struct arena *arena, const struct context *context, const char *value)
 {
@@ -30,7 +30,7 @@ const char *hooks_own_directory(struct arena *arena, const struct context *conte
 
 	if (git_ask(arena, all, &answer, err) < 0)
 		return NULL;
-	/* 1: there is no such key. */
+	/* Status 1: the key is not set. */
 	if (answer.status > 1) {
 		error_set(err, "git cannot read its configuration (git config --get-all core.hooksPath)");
 		return NULL;
@@ -42,4 +42,35 @@ const char *hooks_own_directory(struct arena *arena, const struct context *conte
 		return own;
 	own = git_ask_line(arena, common, err);
 	return own ? path_join(arena, own, "hooks") : NULL;
+}
+
+bool hooks_are_in_force(struct arena *arena, const struct context *context, const char **setting)
+{
+	static const char *const question[] = { "config",      "--null", "--show-origin",  "--includes",
+						"--type=path", "--get",	 "core.hooksPath", NULL };
+	struct git_answer answer;
+	struct error ignored;
+	const char *value;
+
+	*setting = "core.hooksPath is not set";
+	if (git_ask(arena, question, &answer, &ignored) < 0 || answer.status != 0)
+		return false;
+	/* "file:PATH" NUL "VALUE" NUL */
+	value = answer.text + strlen(answer.text) + 1;
+	if (value >= answer.text + answer.length)
+		return false;
+	*setting =
+		arena_printf(arena, "core.hooksPath is %s (%s)", text_visible(arena, value), text_visible(arena, answer.text));
+	return hooks_is_dispatcher(arena, context, value);
+}
+
+const char *hooks_repository_config(struct arena *arena, const struct context *context, struct error *err)
+{
+	static const char *const question[] = { "rev-parse", "--git-common-dir", NULL };
+	const char *common = git_ask_line(arena, question, err);
+	if (common)
+		return path_join(arena, path_absolute(arena, context->working_directory, common), "config");
+	error_set(err, "%s is not in a git repository", context->working_directory);
+	error_hint(err, "cd into a repository, or: berm hooks install --global");
+	return NULL;
 }

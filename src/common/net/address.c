@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses as text. Two readers: the strict one for policies, and one for what a program may hand to the C library, which takes
- * 127.1, 0177.0.0.1 and 2130706433 for loopback as well. Written out here because inet_aton and inet_pton differ between systems in
- * blanks, leading zeros and zone ids. Neither reader accepts a zone id, a blank or anything after the address. */
+/* Two parsers of addresses: a strict one for policies, and one for the spellings that the C library
+ * accepts from programs (127.1, 0177.0.0.1 and 2130706433 are loopback). Not inet_aton and
+ * inet_pton, which differ between systems in blanks, leading zeros and zone ids. Neither parser
+ * accepts a zone id, a blank or trailing text. */
 #include "common/net/address.h"
 
 #include <arpa/inet.h>
@@ -20,7 +21,7 @@ static int digit_value(char c)
 	return -1;
 }
 
-/* A number of at least one and at most `digits` digits; moves *at behind it. */
+/* Reads a number of 1 to `digits` digits and moves *at behind it. */
 static bool read_number(const char **at, const char *end, int base, unsigned digits, uint64_t *value)
 {
 	unsigned count = 0;
@@ -36,7 +37,7 @@ static bool read_number(const char **at, const char *end, int base, unsigned dig
 	return count > 0;
 }
 
-/* Four decimal numbers without leading zeros: "010" is eight to some readers and ten to others. */
+/* Parses four decimal numbers. Refuses leading zeros: some parsers read "010" as octal. */
 static bool parse_quad(const char *at, const char *end, uint8_t bytes[V4_BYTES])
 {
 	for (int i = 0; i < V4_BYTES; i++) {
@@ -52,13 +53,13 @@ static bool parse_quad(const char *at, const char *end, uint8_t bytes[V4_BYTES])
 	return at == end;
 }
 
-/* Groups of an IPv6 address as they are read; `gap` is where `::` stood, -1 if it did not. */
+/* Groups of an IPv6 address while it is parsed. `gap` is the index of `::`, or -1. */
 struct groups {
 	uint8_t bytes[V6_BYTES];
 	int count, gap;
 };
 
-/* One group, or the dotted quad that may stand for the last two. */
+/* Reads one group, or a dotted quad in place of the last two. */
 static bool read_group(struct groups *groups, const char **at, const char *end)
 {
 	const char *start = *at;
@@ -81,7 +82,7 @@ static bool read_group(struct groups *groups, const char **at, const char *end)
 	return true;
 }
 
-/* Moves what followed `::` to the end. A `::` that stands for nothing is no RFC 4291 text. */
+/* Moves the groups after `::` to the end. RFC 4291 forbids `::` in place of no group. */
 static bool groups_finish(const struct groups *groups, uint8_t bytes[V6_BYTES])
 {
 	size_t before = 2 * (size_t)(groups->gap < 0 ? groups->count : groups->gap);
@@ -136,7 +137,7 @@ bool address_parse(const char *text, struct address *address)
 	return parse_strict(text, text + strlen(text), address);
 }
 
-/* Decimal, octal after 0, hexadecimal after 0x, as inet_aton reads them. */
+/* Reads decimal, octal after 0 and hexadecimal after 0x, like inet_aton. */
 static bool read_part(const char **at, const char *end, uint64_t *value)
 {
 	int base = 10;
@@ -150,11 +151,11 @@ static bool read_part(const char **at, const char *end, uint64_t *value)
 		while (end - *at > 1 && **at == '0' && digit_value((*at)[1]) >= 0)
 			++*at;
 	}
-	/* Twelve octal digits hold 36 bits: enough to see an overflow, too few to wrap. */
+	/* Twelve octal digits have 36 bits: enough to detect an overflow, too few to wrap. */
 	return read_number(at, end, base, 12, value);
 }
 
-/* One to four parts; returns how many, 0 if the text is something else. */
+/* Reads one to four parts and returns their number, 0 for any other text. */
 static unsigned read_parts(const char *at, const char *end, uint64_t parts[V4_BYTES])
 {
 	for (unsigned count = 0; count < V4_BYTES;) {
@@ -168,7 +169,7 @@ static unsigned read_parts(const char *at, const char *end, uint64_t parts[V4_BY
 	return 0;
 }
 
-/* The last part fills what the others leave: 127.1 is 127.0.0.1. */
+/* The last part fills the remaining bytes: 127.1 is 127.0.0.1. */
 static bool parse_loose(const char *text, const char *end, struct address *address)
 {
 	uint64_t parts[V4_BYTES], value;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What destination.c needs to know about addresses besides destination.h: the special range that an address lies in, and the IPv4
- * address that an IPv6 one may carry. */
+/* Special address ranges, and IPv4 addresses embedded in IPv6. Never resolves or connects. */
 #ifndef BERM_COMMON_NET_ADDRESS_H
 #define BERM_COMMON_NET_ADDRESS_H
 
@@ -11,22 +10,26 @@
 struct address_range {
 	const char *name; /* "loopback", "metadata service", ... */
 	const char *named_reason; /* why a connection to such an address is refused */
-	const char *resolved_reason; /* why a connection to a name that resolves to such an address is refused */
-	unsigned bits; /* leading bits that all addresses of the range share */
+	const char *resolved_reason; /* the same for a name that resolves to such an address */
+	unsigned bits; /* common leading bits of the range */
 	bool is_metadata;
 };
 
-/* The most specific special range, or false if the address is public. IPv4 inside IPv6 is judged as that IPv4; bits then count in the
- * IPv6 address. A network with at least that many bits lies inside the range as a whole. */
+/* Finds the most specific special range of an address; false if the address is public. An embedded
+ * IPv4 address counts as IPv4, and `bits` then counts in the IPv6 address. A network with at least
+ * `bits` bits is entirely inside the range. */
 bool address_range(const struct address *address, struct address_range *range);
-/* Is there an IPv4 address inside (mapped, compatible, translated, NAT64, 6to4)? *offset is the bit it begins at. */
+/* True if an IPv4 address is embedded (mapped, compatible, translated, NAT64, 6to4). *offset is its
+ * first bit. */
 bool address_embedded(const struct address *address, struct address *v4, unsigned *offset);
-/* ::ffff:a.b.c.d is a.b.c.d on the wire; everything else stays as it is. */
+/* Returns a.b.c.d for ::ffff:a.b.c.d, which is the same on the wire, and any other address
+ * unchanged. */
 struct address address_unmapped(const struct address *address);
-/* Do the first `bits` bits agree? False for different families. */
+/* True if the first `bits` bits are equal. False for different families. */
 bool address_shares(const struct address *left, const struct address *right, unsigned bits);
-/* Are all bits after the first `bits` zero? */
+/* True if all bits after the first `bits` are zero. */
 bool address_is_network(const struct address *address, unsigned bits);
+/* Returns 32 or 128. */
 unsigned address_width(const struct address *address);
 
 #endif

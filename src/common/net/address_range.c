@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which addresses are not public, as one table per family, and the IPv4 that hides in IPv6. Fails closed: what lies outside the
- * unicast space that IANA has handed out is special too. */
+/* One table of non-public addresses per family, and IPv4 addresses in IPv6. Fails closed:
+ * everything outside the unicast space that IANA has allocated is special. */
 #include "common/net/address.h"
 
 #include <string.h>
@@ -21,14 +21,16 @@ struct v4_row {
 	struct address_range range;
 };
 
-/* The first row that fits decides, so the narrow ones stand first. */
+/* The first match counts, so that narrow ranges come first. */
 static const struct v4_row v4_rows[] = {
-	{ { 169, 254, 169, 0 }, 24, METADATA }, /* nearly every cloud: 169.254.169.254; AWS time and DNS are its neighbours */
+	/* Most clouds: 169.254.169.254; AWS time and DNS nearby. */
+	{ { 169, 254, 169, 0 }, 24, METADATA },
 	{ { 169, 254, 170, 0 }, 24, METADATA }, /* AWS: container and pod credentials */
 	{ { 169, 254, 0, 23 }, 32, METADATA }, /* Tencent Cloud */
 	{ { 169, 254, 42, 42 }, 32, METADATA }, /* Scaleway */
 	{ { 100, 100, 100, 200 }, 32, METADATA }, /* Alibaba Cloud */
-	{ { 168, 63, 129, 16 }, 32, METADATA }, /* Azure: in public space, reachable only from its own machines */
+	/* Azure: in public space, reachable only from its machines. */
+	{ { 168, 63, 129, 16 }, 32, METADATA },
 	{ { 192, 0, 0, 192 }, 32, METADATA }, /* Oracle Cloud, first generation */
 	{ { 0, 0, 0, 0 }, 8, RANGE("unspecified", "an ") }, /* Linux connects 0.0.0.0 to itself */
 	{ { 10, 0, 0, 0 }, 8, RANGE("private", "a ") },
@@ -58,33 +60,36 @@ static const struct v6_row v6_rows[] = {
 	{ { 0xfd, 0x00, 0x0e, 0xc2 }, 32, METADATA }, /* AWS: fd00:ec2::254, ::23 for pods */
 	{ { 0xfd, 0x20, 0x00, 0xce }, 32, METADATA }, /* Google Cloud: fd20:ce::254 */
 	{ { 0xfd, 0x00, 0x00, 0x42 }, 32, METADATA }, /* Scaleway: fd00:42::42 */
-	{ { 0xfe, 0x80, [12] = 0xa9, 0xfe, 0xa9, 0xfe }, 128, METADATA }, /* OpenStack: fe80::a9fe:a9fe */
+	/* OpenStack: fe80::a9fe:a9fe. */
+	{ { 0xfe, 0x80, [12] = 0xa9, 0xfe, 0xa9, 0xfe }, 128, METADATA },
 	{ { [15] = 0 }, 128, RANGE("unspecified", "an ") },
 	{ { [15] = 1 }, 128, RANGE("loopback", "a ") },
-	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48, RANGE("private", "a ") }, /* NAT64 with a prefix of one's own */
+	/* NAT64 with a local prefix. */
+	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48, RANGE("private", "a ") },
 	{ { 0x20, 0x01, 0x00, 0x00 }, 32, RANGE("Teredo", "a ") },
 	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32, RANGE("documentation", "a ") },
 	{ { 0x20, 0x01 }, 23, RANGE("reserved", "a ") },
 	{ { 0x3f, 0xff }, 20, RANGE("documentation", "a ") },
 	{ { 0xfc }, 7, RANGE("private", "a ") },
 	{ { 0xfe, 0x80 }, 10, RANGE("link-local", "a ") },
-	{ { 0xfe, 0xc0 }, 10, RANGE("private", "a ") }, /* site-local, withdrawn, still routed by some */
+	/* site-local, withdrawn, still routed by some sites. */
+	{ { 0xfe, 0xc0 }, 10, RANGE("private", "a ") },
 	{ { 0xff }, 8, RANGE("multicast", "a ") },
 	{ { 0x00 }, 3, RANGE("reserved", "a ") },
 	{ { 0x40 }, 2, RANGE("reserved", "a ") },
 	{ { 0x80 }, 1, RANGE("reserved", "a ") },
 };
 
-/* Where IPv6 addresses carry an IPv4 one. */
+/* Prefixes of IPv6 addresses with an embedded IPv4 address. */
 static const struct {
 	uint8_t bytes[12];
-	unsigned bits; /* the IPv4 address follows right after */
+	unsigned bits; /* of the prefix; the IPv4 address follows directly */
 } embeddings[] = {
 	{ { [10] = 0xff, 0xff }, 96 }, /* ::ffff:0:0/96, mapped */
 	{ { [8] = 0xff, 0xff }, 96 }, /* ::ffff:0:0:0/96, translated */
 	{ { 0x00, 0x64, 0xff, 0x9b }, 96 }, /* 64:ff9b::/96, NAT64 */
 	{ { 0x20, 0x02 }, 16 }, /* 2002::/16, 6to4 */
-	{ { 0 }, 96 }, /* ::/96, compatible; :: and ::1 are rows of their own */
+	{ { 0 }, 96 }, /* ::/96, compatible; :: and ::1 have their own rows */
 };
 
 static bool bits_agree(const uint8_t *left, const uint8_t *right, unsigned bits)
@@ -171,7 +176,7 @@ bool address_range(const struct address *address, struct address_range *range)
 
 	if (!address->is_v6)
 		return v4_range(address, range);
-	/* ::1 and :: look like compatible addresses: single addresses are asked about first. */
+	/* :: and ::1 look like compatible addresses, so that single addresses are checked first. */
 	if (v6_range(address, range, true))
 		return true;
 	if (!address_embedded(address, &v4, &offset))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one judgement about a connection. A name needs a rule that matches the name; each address it resolves to must be public or
- * be named by an address rule of its own; whatever a deny rule matches, by name or by address, is refused first. Never resolves,
- * never connects, keeps no state. What it cannot read it refuses. */
+/* The decision about a connection. Deny rules are checked first, by name and by address. A name
+ * needs an allow rule that matches it, and each of its addresses must be public or named by an
+ * address rule. Refuses whatever it cannot parse. Has no state. */
 #include "common/net/destination.h"
 
 #include <string.h>
 
 #include "common/net/address.h"
 
-/* Names that mean the same address everywhere, so that the answer does not wait for a resolver. */
+/* Names with a fixed address, which need no resolver. */
 static const struct {
 	const char *name;
 	bool has_subdomains;
@@ -25,10 +25,10 @@ static const struct {
 	{ "metadata.tencentyun.com", false, { .bytes = { 169, 254, 0, 23 } } },
 };
 
-/* One question, with the host in canonical form: either a name or an address. */
+/* One decision. The host is in canonical form, a name or an address. */
 struct question {
 	const struct destination_policy *policy;
-	const char *name; /* NULL if the host is an address */
+	const char *name; /* NULL: the host is an address */
 	struct address address;
 	uint16_t port;
 };
@@ -82,7 +82,7 @@ static bool covers_address(const struct destination *destination, const struct a
 	return destination->kind == DESTINATION_NETWORK && address_shares(&destination->network, address, destination->prefix);
 }
 
-/* A deny rule for 10.0.0.0/8 holds for every way to write such an address in IPv6 too. */
+/* A deny rule for 10.0.0.0/8 also matches these addresses embedded in IPv6. */
 static bool denies_address(const struct destination *destination, const struct address *address)
 {
 	struct address v4;
@@ -123,8 +123,9 @@ static const struct destination *allowed_name(const struct question *question)
 	return NULL;
 }
 
-/* The rule that names an address: a network of at least `bits` bits that holds it. With the bits of a special range that is a
- * network inside the range, so that 0.0.0.0/0 names no private address and 169.254.0.0/16 no metadata service. */
+/* Returns the rule that names an address: a network of at least `bits` bits around it. With the
+ * bits of a special range the network is inside the range, so that 0.0.0.0/0 names no private
+ * address and 169.254.0.0/16 no metadata service. */
 static const struct destination *naming_rule(const struct question *question, const struct address *address, unsigned bits)
 {
 	for (size_t i = 0; i < question->policy->allow->count; i++) {
@@ -155,7 +156,7 @@ static bool is_own(const struct question *question, const struct address *addres
 	return false;
 }
 
-/* Is this address kept from everyone who has no rule that names it? */
+/* True if this address is refused unless a rule names it. */
 static bool is_withheld(const struct question *question, const struct address *address, struct address_range *range)
 {
 	if (address_range(address, range))
@@ -170,7 +171,7 @@ static bool is_withheld(const struct question *question, const struct address *a
 	return true;
 }
 
-/* An address that the command itself wrote. */
+/* Decides about an address that the command gave. */
 static struct answer judge_address(const struct question *question)
 {
 	const struct destination *item = denied_address(question, &question->address);
@@ -191,7 +192,7 @@ static struct answer judge_address(const struct question *question)
 					: refuse(NULL, "no rule allows this address");
 }
 
-/* An address that an allowed name led to; `by` is the answer about the name. */
+/* Decides about an address of an allowed name. `by` is the answer for the name. */
 static struct answer judge_resolved(const struct question *question, const struct address *resolved, struct answer by)
 {
 	struct address address = address_unmapped(resolved);
@@ -232,7 +233,7 @@ static struct answer judge_name(const struct question *question, const struct ad
 	return answer;
 }
 
-/* An address stays one whatever the caller says it resolved to; those are judged as well. */
+/* Decides about an address as host. The addresses in `resolved` are checked too. */
 static struct answer judge_literal(struct question *question, const struct address *resolved, size_t resolved_count)
 {
 	struct answer answer;
@@ -253,7 +254,7 @@ static struct answer judge(struct question *question, const char *host, const st
 	struct answer answer;
 
 	if (question->port == 0)
-		return refuse(NULL, "no connection goes to port 0");
+		return refuse(NULL, "port 0 cannot be connected");
 	if (address_parse_any(host, &question->address))
 		return judge_literal(question, resolved, resolved_count);
 	if (host_canonical(&arena, host, strlen(host), &question->name, &err) < 0)

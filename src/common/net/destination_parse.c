@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Destinations as a policy writes them. Strict, because a rule that means something else than its author thinks is a hole: an
- * address is a plain dotted quad or bracketed IPv6, a network has no host bits set, a port is a plain number. */
+/* Parses the destinations of a policy. Strict, because a misread rule is a security hole: an
+ * address is a plain dotted quad or bracketed IPv6, a network has no host bits set, a port is a
+ * plain number. */
 #include "common/net/destination.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 enum { TEXT_MAX = 1024, PORT_MAX = 65535, V4_MAPPED_BITS = 96 };
 
-/* A decimal number without sign, blank or leading zero; the text ends at `end`. */
+/* Parses a decimal number without sign, blank or leading zero. */
 static bool parse_number(const char *at, const char *end, unsigned maximum, unsigned *value)
 {
 	if (at == end || end - at > 5 || (*at == '0' && end - at > 1))
@@ -23,7 +24,7 @@ static bool parse_number(const char *at, const char *end, unsigned maximum, unsi
 	return *value <= maximum;
 }
 
-/* "443" or "8000-8100". */
+/* Parses "443" or "8000-8100". */
 static int parse_ports(const char *at, const char *end, struct destination *destination, struct error *err)
 {
 	const char *dash = memchr(at, '-', (size_t)(end - at));
@@ -35,7 +36,7 @@ static int parse_ports(const char *at, const char *end, struct destination *dest
 	if (dash && !parse_number(dash + 1, end, PORT_MAX, &high))
 		return error_set(err, "a port range is two numbers from 1 to 65535, like 8000-8100");
 	if (high < low)
-		return error_set(err, "the port range runs backwards");
+		return error_set(err, "the port range is reversed");
 	destination->port_low = (uint16_t)low;
 	destination->port_high = (uint16_t)high;
 	return 0;
@@ -52,7 +53,7 @@ static void network_hint(const struct destination *destination, struct error *er
 	error_hint(err, network.is_v6 ? "the network is [%s]/%u" : "the network is %s/%u", text, destination->prefix);
 }
 
-/* What may follow an address: "/bits", ":port", both or nothing. */
+/* Parses the text after an address: "/bits", ":port", both or nothing. */
 static int parse_network(const char *at, const char *end, struct destination *destination, struct error *err)
 {
 	unsigned width = address_width(&destination->network);
@@ -62,7 +63,7 @@ static int parse_network(const char *at, const char *end, struct destination *de
 	if (at != end && *at == '/') {
 		const char *colon = memchr(at, ':', (size_t)(end - at));
 		if (!parse_number(at + 1, colon ? colon : end, width, &destination->prefix))
-			return error_set(err, "after `/` comes the number of network bits, 0 to %u", width);
+			return error_set(err, "expected the number of network bits, 0 to %u, after `/`", width);
 		at = colon ? colon : end;
 	}
 	if (!address_is_network(&destination->network, destination->prefix)) {
@@ -79,7 +80,7 @@ static int parse_network(const char *at, const char *end, struct destination *de
 	if (at == end)
 		return 0;
 	if (*at != ':')
-		return error_set(err, "after the address comes `/` and a number of bits, `:` and a port, or nothing");
+		return error_set(err, "expected `/` and a number of bits, `:` and a port, or nothing after the address");
 	return parse_ports(at + 1, end, destination, err);
 }
 
@@ -94,11 +95,11 @@ static int parse_bracketed(struct arena *arena, const char *text, const char *en
 		return error_set(err, "zone ids are not supported: they name an interface, not a destination");
 	if (!address_parse(arena_copy_n(arena, text, (size_t)(close + 1 - text)), &destination->network) ||
 	    !destination->network.is_v6)
-		return error_set(err, "between `[` and `]` stands an IPv6 address, as in [2001:db8::1]:443");
+		return error_set(err, "expected an IPv6 address between `[` and `]`, as in [2001:db8::1]:443");
 	return parse_network(close + 1, end, destination, err);
 }
 
-/* "*", "*.suffix" or a name; [text, end) without the port. */
+/* Parses "*", "*.suffix" or a name, without the port. */
 static int parse_name(struct arena *arena, const char *text, const char *end, struct destination *destination,
 		      struct error *err)
 {
@@ -109,25 +110,25 @@ static int parse_name(struct arena *arena, const char *text, const char *end, st
 			return 0;
 		}
 		if (text[1] != '.')
-			return error_set(err, "`*` stands for whole parts of a name, as in `*.example.org`");
+			return error_set(err, "`*` replaces whole parts of a name, as in `*.example.org`");
 		destination->kind = DESTINATION_WILDCARD;
 		text += 2;
 	}
 	return host_canonical(arena, text, (size_t)(end - text), &destination->host, err);
 }
 
-/* An address in a spelling that only inet_aton takes: say what it would be. */
+/* Refuses a spelling that only inet_aton accepts and names the plain one. */
 static int loose_address(const struct address *address, struct error *err)
 {
 	char text[64];
 
-	error_set(err, "addresses are written as four plain decimal numbers here");
+	error_set(err, "an IPv4 address must be four plain decimal numbers");
 	address_format(address, text);
 	error_hint(err, "this would be %s", text);
 	return -1;
 }
 
-/* What looks like a URL or like IPv6 without brackets gets its own sentence. */
+/* Refuses URLs and IPv6 addresses without brackets with their own messages. */
 static int judge_shape(const char *text, const char *end, struct error *err)
 {
 	const char *colon = memchr(text, ':', (size_t)(end - text));
@@ -138,15 +139,15 @@ static int judge_shape(const char *text, const char *end, struct error *err)
 		return error_hint(err, "write it like example.org:443");
 	}
 	if (address_parse(text, &address) && address.is_v6) {
-		error_set(err, "an IPv6 address stands in brackets");
+		error_set(err, "an IPv6 address must be in brackets");
 		return error_hint(err, "write [%s]", text);
 	}
 	if (colon && memchr(colon + 1, ':', (size_t)(end - colon - 1)))
-		return error_set(err, "a destination has one `:`, before its port; IPv6 addresses stand in brackets");
+		return error_set(err, "a destination has one `:`, before its port; IPv6 addresses must be in brackets");
 	return 0;
 }
 
-/* Everything but brackets. */
+/* Parses a destination without brackets. */
 static int parse_plain(struct arena *arena, const char *text, const char *end, struct destination *destination,
 		       struct error *err)
 {
@@ -162,7 +163,7 @@ static int parse_plain(struct arena *arena, const char *text, const char *end, s
 	if (address_parse_any(host, &destination->network))
 		return loose_address(&destination->network, err);
 	if (*host_end == '/')
-		return error_set(err, "only addresses may have `/` and a number of bits; a name has no path here");
+		return error_set(err, "`/` and a number of bits are allowed only after addresses; a name has no path here");
 	if (parse_name(arena, text, host_end, destination, err) < 0)
 		return -1;
 	return host_end == end ? 0 : parse_ports(host_end + 1, end, destination, err);
@@ -175,9 +176,9 @@ int destination_parse(struct arena *arena, const char *text, struct destination 
 	int status;
 
 	if (text == end)
-		return error_set(err, "a destination may not be empty");
+		return error_set(err, "a destination must not be empty");
 	if (end - text > TEXT_MAX)
-		return error_set(err, "a destination may not be longer than %d bytes", TEXT_MAX);
+		return error_set(err, "a destination must not be longer than %d bytes", TEXT_MAX);
 	status = *text == '[' ? parse_bracketed(arena, text, end, &parsed, err) : parse_plain(arena, text, end, &parsed, err);
 	if (status == 0)
 		*destination = parsed;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The canonical form of a host name: what two spellings of one name have in common, and nothing else. Upper case becomes lower,
- * decomposed accents are composed, labels beyond ASCII become A-labels. What a resolver, a browser or a reader might take for another
- * name is refused rather than mapped: no character outside ASCII ever becomes one inside, and a label is of one script where letters
- * look alike. Stricter than IDNA 2008 where that asks about the context of a character: those characters are refused. */
+/* The canonical form of a host name. Converts to lower case, composes accents, and turns labels
+ * beyond ASCII into A-labels. Refuses rather than maps whatever a resolver, a browser or a user
+ * could take for another name: no character outside ASCII becomes an ASCII character, and a label
+ * does not mix scripts with look-alike letters. Stricter than IDNA 2008: characters with contextual
+ * rules are refused. */
 #include "common/net/destination.h"
 
 #include <string.h>
@@ -15,14 +16,15 @@ enum { LABEL_MAX = 63, NAME_MAX_BYTES = 253, INPUT_MAX = 1024 };
 static const char ace_prefix[] = "xn--";
 enum { ACE_PREFIX = sizeof ace_prefix - 1 };
 
-/* One label as characters, lower case and composed. */
+/* One label: its characters in lower case, composed. */
 struct label {
 	uint32_t characters[PUNYCODE_MAX];
 	size_t count;
 	bool is_ascii;
 };
 
-/* Scripts whose letters look like another's in this list, and the directions of writing. Anything else is OTHER. */
+/* Scripts with letters that look like those of another script in this list, and right-to-left
+ * scripts. */
 enum script {
 	SCRIPT_OTHER = 0,
 	SCRIPT_LATIN = 1,
@@ -75,17 +77,17 @@ static bool is_host_ascii(uint32_t character)
 static const char *ascii_problem(uint32_t character)
 {
 	if (character <= 0x20 || character == 0x7f)
-		return "a host name may not have blanks or control characters in it";
+		return "a host name must not contain blanks or control characters";
 	if (character == '/' || character == ':' || character == '@')
-		return "this is no host name: write the name alone, without scheme, user or path";
+		return "not a host name: write the name alone, without scheme, user or path";
 	if (character == '%')
 		return "zone ids and percent signs are not supported in host names";
 	if (character == '*')
-		return "`*` may stand only in front, as in `*.example.org`";
-	return "a host name may have letters, digits, `-` and `_` in it";
+		return "`*` is allowed only at the beginning, as in `*.example.org`";
+	return "a host name consists of letters, digits, `-` and `_`";
 }
 
-/* Takes one character into the label: lower case, composed with the one before it. Returns what is wrong with it, or NULL. */
+/* Adds one character in lower case, composed with the one before it. Returns a problem or NULL. */
 static const char *label_add(struct label *label, uint32_t character)
 {
 	uint32_t composed;
@@ -96,7 +98,8 @@ static const char *label_add(struct label *label, uint32_t character)
 			return ascii_problem(character);
 	} else if (!unicode_is_idna_valid(character)) {
 		uint32_t lower = unicode_fold(character);
-		/* The table holds nothing of ASCII: full-width letters, the Kelvin sign and their like never become ASCII here. */
+		/* The table has no ASCII characters: full-width letters, the Kelvin sign and
+		 * similar ones never become ASCII. */
 		if (!unicode_is_idna_valid(lower))
 			return "a character of this host name is not allowed in internationalised names";
 		character = lower;
@@ -106,12 +109,13 @@ static const char *label_add(struct label *label, uint32_t character)
 		return NULL;
 	}
 	if (label->count == PUNYCODE_MAX)
-		return "a part of a host name may not be longer than 63 bytes";
+		return "a part of a host name must not be longer than 63 bytes";
 	label->characters[label->count++] = character;
 	return NULL;
 }
 
-/* Letters that look alike belong to one script; right-to-left letters stay among themselves (RFC 5893, simplified). */
+/* Refuses mixed scripts with look-alike letters, and right-to-left letters mixed with others (RFC
+ * 5893, simplified). */
 static const char *script_problem(const struct label *label)
 {
 	unsigned seen = 0;
@@ -121,7 +125,7 @@ static const char *script_problem(const struct label *label)
 	if (seen & (seen - 1))
 		return "a part of this host name mixes scripts whose letters look alike";
 	if (seen & SCRIPT_RIGHT_TO_LEFT && is_digit(label->characters[0]))
-		return "a part of a host name that is written from right to left may not begin with a digit";
+		return "a part of a host name that is written from right to left must not begin with a digit";
 	return NULL;
 }
 
@@ -133,22 +137,22 @@ static const char *unicode_problem(const struct label *label)
 			return "a character of this host name is not allowed in internationalised names";
 	}
 	if (unicode_is_idna_mark(label->characters[0]))
-		return "a part of a host name may not begin with a combining mark";
+		return "a part of a host name must not begin with a combining mark";
 	return script_problem(label);
 }
 
-/* What is wrong with a label as a whole. `is_ace` lets the hyphens of "xn--" stand. */
+/* Returns the problem of a whole label or NULL. With is_ace the hyphens of "xn--" are allowed. */
 static const char *label_problem(struct label *label, bool is_ace)
 {
 	const uint32_t *characters = label->characters;
 	size_t count = label->count;
 
 	if (count == 0)
-		return "a host name may not have empty parts";
+		return "a host name must not have empty parts";
 	if (characters[0] == '-' || characters[count - 1] == '-')
-		return "a part of a host name may not begin or end with `-`";
+		return "a part of a host name must not begin or end with `-`";
 	if (!is_ace && count >= 4 && characters[2] == '-' && characters[3] == '-')
-		return "a part of a host name may not have `--` in third place";
+		return "a part of a host name must not have `--` at its third character";
 	label->is_ascii = true;
 	for (size_t i = 0; i < count; i++)
 		label->is_ascii &= characters[i] < 0x80;
@@ -170,22 +174,23 @@ static const char *label_write(const struct label *label, char out[LABEL_MAX], s
 	if (!label->is_ascii) {
 		memcpy(out, ace_prefix, ACE_PREFIX);
 		if (!punycode_encode(label->characters, label->count, out + ACE_PREFIX, LABEL_MAX - ACE_PREFIX, length))
-			return "a part of a host name may not be longer than 63 bytes";
+			return "a part of a host name must not be longer than 63 bytes";
 		*length += ACE_PREFIX;
 		return NULL;
 	}
 	if (label->count > LABEL_MAX)
-		return "a part of a host name may not be longer than 63 bytes";
+		return "a part of a host name must not be longer than 63 bytes";
 	for (size_t i = 0; i < label->count; i++)
 		out[i] = (char)label->characters[i];
 	*length = label->count;
 	return NULL;
 }
 
-/* An A-label has to be the one that its own characters lead to, or two spellings would name one host. */
+/* Refuses an A-label that differs from the encoding of the characters it decodes to: one host must
+ * have one spelling. */
 static const char *ace_problem(const char *text, size_t length)
 {
-	static const char problem[] = "a part of this host name begins with `xn--` and is not what it stands for";
+	static const char problem[] = "a part of this host name begins with `xn--` and is not valid";
 	uint32_t characters[PUNYCODE_MAX];
 	struct label label = { 0 };
 	size_t count, written;
@@ -217,19 +222,20 @@ static const char *label_canonical(const char *at, const char *end, char out[LAB
 	while (at != end) {
 		at += unicode_decode(at, end, &character);
 		if (character >= UNICODE_INVALID)
-			return "a host name has to be UTF-8";
+			return "a host name must be UTF-8";
 		if ((problem = label_add(&label, character)))
 			return problem;
 	}
 	if ((problem = label_problem(&label, label_is_ace(&label))) || (problem = label_write(&label, out, length)))
 		return problem;
-	/* Also for characters after an "xn--": such a label would carry the prefix twice. */
+	/* Also refuses other characters after "xn--": such a label would get the prefix twice. */
 	if (label_is_ace(&label))
-		return label.is_ascii ? ace_problem(out, *length) : "a part of a host name is either `xn--` or written in full";
+		return label.is_ascii ? ace_problem(out, *length)
+				      : "a part of a host name that begins with `xn--` must be ASCII";
 	return NULL;
 }
 
-/* Would a reader of URLs or inet_aton take a name with this last label for an address? */
+/* True if a URL parser or inet_aton takes a name with this last label for an address. */
 static bool is_number(const char *label, size_t length)
 {
 	bool is_hex = length >= 2 && label[0] == '0' && label[1] == 'x';
@@ -241,7 +247,7 @@ static bool is_number(const char *label, size_t length)
 	return true;
 }
 
-/* The whole name into out; returns what is wrong, or NULL. */
+/* Writes the canonical name to `out`. Returns a problem or NULL. */
 static const char *name_canonical(const char *at, const char *end, char out[NAME_MAX_BYTES + 1])
 {
 	size_t used = 0;
@@ -254,12 +260,12 @@ static const char *name_canonical(const char *at, const char *end, char out[NAME
 		if (problem)
 			return problem;
 		if (used + length + (dot != NULL) > NAME_MAX_BYTES)
-			return "a host name may not be longer than 253 bytes";
+			return "a host name must not be longer than 253 bytes";
 		memcpy(out + used, label, length);
 		used += length;
 		if (!dot) {
 			out[used] = '\0';
-			return is_number(label, length) ? "this is spelled like a number, not like a host name" : NULL;
+			return is_number(label, length) ? "this is spelled like a number, not a host name" : NULL;
 		}
 		out[used++] = '.';
 		at = dot + 1;
@@ -274,9 +280,9 @@ int host_canonical(struct arena *arena, const char *host, size_t length, const c
 	if (length > 0 && host[length - 1] == '.')
 		length--;
 	if (length == 0)
-		return error_set(err, "a host name may not be empty");
+		return error_set(err, "a host name must not be empty");
 	if (length > INPUT_MAX)
-		return error_set(err, "a host name may not be longer than %d bytes", NAME_MAX_BYTES);
+		return error_set(err, "a host name must not be longer than %d bytes", NAME_MAX_BYTES);
 	problem = name_canonical(host, host + length, name);
 	if (problem)
 		return error_set(err, "%s", problem);

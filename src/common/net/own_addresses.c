@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The addresses of this machine's interfaces, as they are now. A service that listens on all of them is reachable through each, so
- * they count as loopback does. */
+/* The current addresses of this machine's interfaces. A service that listens on all interfaces is
+ * reachable through each of them, so that they are treated like loopback. */
 #include "common/net/destination.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* False for other families than IPv4 and IPv6. */
+/* False for families other than IPv4 and IPv6. */
 static bool read_address(const struct sockaddr *from, struct address *address)
 {
 	*address = (struct address){ 0 };

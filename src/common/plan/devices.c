@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets and devices that the policy names. A socket is one file, never a directory of them; a device that reaches memory, disks,
- * input or the kernel is refused by name, whatever the policy says. */
+/* Sockets and devices that the policy names, and the devices that every command gets. A socket is
+ * granted as one file, never as a directory. A device that reaches memory, disks, input or the
+ * kernel is refused by name, whatever the policy grants. */
 #include "common/plan/build.h"
 
 #include <string.h>
@@ -8,14 +9,16 @@
 
 #include "common/base/text.h"
 
-/* What every command has. On Linux /dev/pts and /dev/shm are the command's own; on macOS terminals are judged by the kernel, one by
- * one, and have no row here. */
+/* Devices that every command gets. On macOS the kernel checks each terminal by itself, so terminals
+ * have no row. */
 static const char *const macos_devices[] = { "/dev/null",   "/dev/zero",	 "/dev/random", "/dev/urandom",
 					     "/dev/tty",    "/dev/ptmx",	 "/dev/stdin",	"/dev/stdout",
 					     "/dev/stderr", "/dev/dtracehelper", "/dev/fd" };
-static const char *const linux_devices[] = { "/dev/null",   "/dev/zero",   "/dev/full",	  "/dev/random", "/dev/urandom",
-					     "/dev/tty",    "/dev/ptmx",   "/dev/pts",	  "/dev/fd",	 "/dev/stdin",
-					     "/dev/stdout", "/dev/stderr", "/dev/console" };
+/* Nodes of the host's /dev; the view mounts them, Landlock grants them. */
+static const char *const linux_nodes[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty" };
+/* Made for the command: symlinks, a private devpts, and the terminal under another name. */
+static const char *const linux_made[] = { "/dev/ptmx",	 "/dev/pts",	"/dev/fd",     "/dev/stdin",
+					  "/dev/stdout", "/dev/stderr", "/dev/console" };
 
 /* Names below /dev, as patterns. */
 static const char *const refused_devices[] = {
@@ -43,7 +46,15 @@ const char *device_basic_at(enum operating_system os, size_t index)
 {
 	if (os == OS_MACOS)
 		return index < COUNT(macos_devices) ? macos_devices[index] : NULL;
-	return index < COUNT(linux_devices) ? linux_devices[index] : NULL;
+	if (index < COUNT(linux_nodes))
+		return linux_nodes[index];
+	index -= COUNT(linux_nodes);
+	return index < COUNT(linux_made) ? linux_made[index] : NULL;
+}
+
+const char *device_node_at(size_t index)
+{
+	return index < COUNT(linux_nodes) ? linux_nodes[index] : NULL;
 }
 
 bool device_is_basic(enum operating_system os, const char *path)
@@ -57,24 +68,12 @@ bool device_is_basic(enum operating_system os, const char *path)
 	return path_is_within(path, "/dev/pts") || path_is_within(path, "/dev/fd");
 }
 
-static void add_device(struct builder *builder, const char *path, const struct rule *rule)
-{
-	struct plan_devices *devices = &builder->plan->devices;
-	struct plan_device *device;
-	for (size_t i = 0; i < devices->count; i++)
-		if (strcmp(devices->items[i].path, path) == 0)
-			return;
-	device = arena_push(builder->plan->arena, devices);
-	device->path = path;
-	device->rule = rule;
-}
-
 static void add_gpu_node(struct builder *builder, const char *path, const struct rule *rule)
 {
 	const struct filesystem *fs = builder->plan->context.fs;
 	struct file_info info;
 	if (fs->inspect(fs, path, &info) == 0 && info.type == FILE_DEVICE)
-		add_device(builder, path, rule);
+		build_item(builder, &builder->plan->devices, path, rule);
 }
 
 static void add_gpu(struct builder *builder, const struct rule *rule)
@@ -88,7 +87,7 @@ static void add_gpu(struct builder *builder, const struct rule *rule)
 			add_gpu_node(builder, arena_printf(arena, "%s%u", gpu_numbered[i].prefix, gpu_numbered[i].first + k),
 				     rule);
 	if (builder->plan->devices.count == before)
-		build_note(builder, NOTE_MISSING, rule, "there is no graphics device here");
+		build_note(builder, NOTE_MISSING, rule, "this machine has no graphics device");
 }
 
 static bool is_refused(const char *path)
@@ -100,7 +99,7 @@ static bool is_refused(const char *path)
 	return false;
 }
 
-/* The node itself and what it resolves to are both judged: /dev/root may be a link to a disk. */
+/* Checks the name and the node that it resolves to: /dev/root may be a link to a disk. */
 static void add_named_device(struct builder *builder, const struct rule *rule)
 {
 	struct plan *plan = builder->plan;
@@ -115,33 +114,29 @@ static void add_named_device(struct builder *builder, const struct rule *rule)
 	}
 	if (!text_starts_with(path, "/dev/") || is_refused(path) ||
 	    (text_starts_with(rule->text, "/dev/") && is_refused(rule->text))) {
-		build_error(builder, rule, NULL, "`%s` cannot be granted: it reaches more than a device may", rule->text);
+		build_error(builder, rule, NULL, "`%s` cannot be granted: it gives access beyond the sandbox", rule->text);
 		return;
 	}
 	if (info.type == FILE_ABSENT)
-		build_note(builder, NOTE_MISSING, rule, "%s is not there", path);
+		build_note(builder, NOTE_MISSING, rule, "%s does not exist", path);
 	else if (info.type != FILE_DEVICE)
 		build_error(builder, rule, NULL, "`%s` is not a device", rule->text);
 	else if (!device_is_basic(plan->context.os, path))
-		add_device(builder, path, rule);
+		build_item(builder, &plan->devices, path, rule);
 }
 
-void build_devices(struct builder *builder)
+void resolve_devices(struct builder *builder, const struct rule *rule)
 {
-	const struct rules *rules = &builder->plan->policy->devices;
-	for (size_t i = 0; i < rules->count; i++) {
-		if (strcmp(rules->items[i].text, "gpu") == 0)
-			add_gpu(builder, &rules->items[i]);
-		else
-			add_named_device(builder, &rules->items[i]);
-	}
+	if (strcmp(rule->text, "gpu") == 0)
+		add_gpu(builder, rule);
+	else
+		add_named_device(builder, rule);
 }
 
-static void add_socket(struct builder *builder, const struct rule *rule)
+void resolve_sockets(struct builder *builder, const struct rule *rule)
 {
 	struct plan *plan = builder->plan;
 	struct path_links links;
-	struct plan_socket *socket;
 	struct file_info info;
 	const char *path = build_resolve(builder, rule, &links, &info);
 
@@ -150,7 +145,7 @@ static void add_socket(struct builder *builder, const struct rule *rule)
 	if (build_refuses_link(builder, rule, &links, path))
 		return;
 	if (info.type == FILE_ABSENT || info.type == FILE_UNKNOWN) {
-		build_note(builder, NOTE_MISSING, rule, "%s is not there", path);
+		build_note(builder, NOTE_MISSING, rule, "%s does not exist", path);
 		return;
 	}
 	if (info.type != FILE_SOCKET) {
@@ -159,21 +154,9 @@ static void add_socket(struct builder *builder, const struct rule *rule)
 		return;
 	}
 	if (plan_denied_by(plan, path, false)) {
-		build_note(builder, NOTE_OTHER, rule, "%s stays hidden: `%s` denies it", path,
+		build_note(builder, NOTE_DENIED, rule, "%s stays hidden: `%s` denies it", path,
 			   plan_denied_by(plan, path, false)->text);
 		return;
 	}
-	for (size_t i = 0; i < plan->sockets.count; i++)
-		if (strcmp(plan->sockets.items[i].path, path) == 0)
-			return;
-	socket = arena_push(plan->arena, &plan->sockets);
-	socket->path = path;
-	socket->rule = rule;
-}
-
-void build_sockets(struct builder *builder)
-{
-	const struct rules *rules = &builder->plan->policy->sockets;
-	for (size_t i = 0; i < rules->count; i++)
-		add_socket(builder, &rules->items[i]);
+	build_item(builder, &plan->sockets, path, rule);
 }

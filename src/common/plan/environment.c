@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of the command: what environment.pass names, what berm sets itself, what environment.set says; later ones win.
- * Variables that make programs load code are never passed by a wildcard, and PATH leads only to places that are visible inside. */
+/* The environment of the command, from environment.pass, berm's own variables and environment.set;
+ * later ones win. Variables that make programs load code are never passed by a wildcard, and PATH
+ * has only directories that are visible inside. */
 #include "common/plan/build.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "common/context/programs.h"
 #include "common/base/text.h"
 
-/* Each of these can make a program run or load something. Only a rule that spells the name out passes them. */
+/* Each of these can make a program run or load code. Only a rule with the full name passes them. */
 static const char *const loading_variables[] = {
 	"LD_*",
 	"DYLD_*",
@@ -68,7 +69,8 @@ static const char *const loading_variables[] = {
 	"BERM*",
 };
 
-/* Secrets and ways to them. `*` alone does not mean these; a rule that says more of the name does. */
+/* Secrets, and addresses at which secrets are found. The rule `*` does not pass these; a rule with
+ * more of the name does. */
 static const char *const secret_variables[] = {
 	"AWS_*",	"AZURE_*",	"GOOGLE_*",	   "GCP_*",    "*TOKEN*",    "*SECRET*",
 	"*PASSWORD*",	"*PASSWD*",	"*PASSPHRASE*",	   "*_KEY",    "*_KEY_*",    "*API_KEY*",
@@ -143,7 +145,7 @@ static void pass_callers(struct plan *plan)
 		if ((*entry)[length] != '=')
 			continue;
 		name = arena_copy_n(plan->arena, *entry, length);
-		if (!policy_value_is_variable(name) || find(plan, name))
+		if (!policy_value_is_variable(name, strlen(name), false) || find(plan, name))
 			continue;
 		rule = environment_passed_by(plan->policy, name);
 		if (rule)
@@ -151,8 +153,9 @@ static void pass_callers(struct plan *plan)
 	}
 }
 
-/* Visible inside. Writable ones too: a virtual environment or node_modules/.bin of the project is what the caller works with, and
- * what is planted there runs behind the same wall. berm itself looks nothing up in PATH. */
+/* Writable directories count too: the caller uses a virtual environment or node_modules/.bin of the
+ * project, and a program planted there runs in the same sandbox. berm itself does not search PATH.
+ * */
 static bool is_visible_directory(const struct plan *plan, const char *path)
 {
 	struct file_info info;
@@ -206,7 +209,8 @@ static const char *safe_path(struct plan *plan)
 	return result;
 }
 
-/* $SHELL may name one of berm's shims. Inside it is the shell itself: a shim has nothing to do there. */
+/* Returns the shell that one of berm's shims replaces. Inside the sandbox $SHELL is the shell
+ * itself. */
 static const char *behind_shim(struct plan *plan, const char *shim)
 {
 	const char *name = program_shell_name(path_base_name(shim));
@@ -222,7 +226,7 @@ static const char *behind_shim(struct plan *plan, const char *shim)
 	return "/bin/sh";
 }
 
-/* The caller's shell if it is passed and can be seen inside. */
+/* Returns the caller's shell if it is passed and can be executed inside, else /bin/sh. */
 static const char *safe_shell(struct plan *plan)
 {
 	const struct plan_variable *passed = find(plan, "SHELL");
@@ -241,7 +245,8 @@ static const char *safe_shell(struct plan *plan)
 	return passed->value;
 }
 
-/* Mounts put the private home and /tmp at their usual places; without them berm can only point there. */
+/* Mounts show the private home and /tmp at the usual paths. Without mounts the variables have their
+ * host paths. */
 static void put_own(struct plan *plan)
 {
 	const struct context *context = &plan->context;
@@ -264,9 +269,9 @@ static void put_own(struct plan *plan)
 		put(plan, "BERM_SUMMARY", path_join(plan->arena, plan->state.documents, DOCUMENT_SUMMARY), NULL);
 }
 
-/* Without a network a name is not found "for now" (EAI_AGAIN), and installers try again: npm for minutes, without a word. The first
- * answer is the last one here. What the policy sets wins. */
-static void put_impatience(struct plan *plan)
+/* Without a network, resolving a name fails with EAI_AGAIN, and installers retry: npm for minutes,
+ * silently. These variables turn retries off. Values of the policy win. */
+static void put_no_retries(struct plan *plan)
 {
 	static const struct {
 		const char *name, *value;
@@ -274,7 +279,8 @@ static void put_impatience(struct plan *plan)
 		{ "npm_config_fetch_retries", "0" },
 		{ "PIP_RETRIES", "0" },
 		{ "CARGO_NET_RETRY", "0" },
-		/* Looking for a newer npm or pip: of no use either, and it would look as if the command had wanted the network. */
+		/* A check for a newer npm or pip would look as if the command had tried to use the
+		 * network. */
 		{ "npm_config_update_notifier", "false" },
 		{ "PIP_DISABLE_PIP_VERSION_CHECK", "1" },
 	};
@@ -282,6 +288,16 @@ static void put_impatience(struct plan *plan)
 		return;
 	for (size_t i = 0; i < COUNT(variables); i++)
 		put(plan, variables[i].name, variables[i].value, NULL);
+}
+
+/* The registry of the user's configuration, which the command cannot read. Values of the policy
+ * win. */
+static void put_registries(const struct builder *builder)
+{
+	const struct plan_variables *settings = &builder->registries.settings;
+
+	for (size_t i = 0; i < settings->count && builder->plan->network.mode != NETWORK_NONE; i++)
+		put(builder->plan, settings->items[i].name, settings->items[i].value, settings->items[i].rule);
 }
 
 static int compare_variables(const void *left, const void *right)
@@ -305,10 +321,12 @@ void environment_restore(struct plan *plan, const struct plan_variables *own)
 {
 	pass_callers(plan);
 	for (size_t i = 0; i < own->count; i++)
-		if (plan->network.mode != NETWORK_ALLOW || !environment_is_for_java(&own->items[i]))
+		if (!environment_is_callers(&own->items[i]) &&
+		    (plan->network.mode != NETWORK_ALLOW || !environment_is_for_java(&own->items[i])))
 			put(plan, own->items[i].name, own->items[i].value, own->items[i].rule);
-	/* These depend on what the caller has this time. */
+	/* These depend on the caller's variables of this launch. */
 	environment_add_java(plan);
+	environment_add_callers(plan);
 	sort(plan);
 }
 
@@ -320,9 +338,30 @@ void build_environment(struct builder *builder)
 	pass_callers(plan);
 	put_own(plan);
 	environment_add_proxy(plan);
-	put_impatience(plan);
+	environment_add_macos(plan);
+	put_no_retries(plan);
+	put_registries(builder);
 	for (size_t i = 0; i < set->count; i++)
 		put(plan, set->items[i].rule.text, set->items[i].value, &set->items[i].rule);
 	environment_add_git(plan);
+	environment_add_callers(plan);
 	sort(plan);
+}
+
+struct verdict plan_check_variable(const struct plan *plan, const char *name)
+{
+	const struct rule *rule;
+	for (size_t i = 0; i < plan->environment.count; i++) {
+		const struct plan_variable *variable = &plan->environment.items[i];
+		if (strcmp(variable->name, name) != 0)
+			continue;
+		if (!variable->rule)
+			return verdict_allow(&rule_own_variable, "berm sets it for the command");
+		return verdict_allow(variable->rule, strcmp(variable->rule->key, "environment.set") == 0 ? "set by a rule"
+													 : "passed by a rule");
+	}
+	rule = environment_passed_by(plan->policy, name);
+	if (rule)
+		return verdict_allow(rule, "a rule passes it; it is not set here");
+	return verdict_deny(NULL, "no rule passes it");
 }

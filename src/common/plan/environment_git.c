@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configuration that git inside gets through its environment: what it needs to live with hidden files (GIT_CONFIG_COUNT, stronger than
- * any file), and where it finds out who commits (GIT_CONFIG_SYSTEM, weaker than any other). */
+/* Configuration of git inside, through its environment. GIT_CONFIG_COUNT, which overrides every
+ * file, has the settings that git needs where files are hidden. GIT_CONFIG_SYSTEM, which every
+ * other file overrides, has the user's name and address. */
 #include "common/plan/build.h"
 
 struct entries {
@@ -19,14 +20,19 @@ static void add(struct entries *entries, const char *key, const char *value)
 void environment_add_git(struct plan *plan)
 {
 	struct entries entries = { .plan = plan };
-	/* A policy that passes or sets these itself knows what it does. */
+	/* The policy passes or sets these variables itself. */
 	if (environment_has(plan, "GIT_CONFIG_COUNT"))
 		return;
 	add(&entries, "core.excludesFile", path_join(plan->arena, plan->state.documents, DOCUMENT_GIT_EXCLUDES));
-	/* A mask has the size and the time of what it hides, not its inode: so that a tracked file that is hidden counts as unchanged. */
+	/* A mask has the size and time of the hidden file, not its inode. With this, a tracked file
+	 * that is hidden counts as unchanged. */
 	add(&entries, "core.checkStat", "minimal");
+	/* Hard links are denied on macOS, and git would try one for each object first. */
+	if (plan->context.os == OS_MACOS)
+		add(&entries, "core.createObject", "rename");
 	environment_put(plan, "GIT_CONFIG_COUNT", arena_printf(plan->arena, "%zu", entries.count));
-	/* The weakest place there is: what the repository or the private home says of the user is stronger, as it is on the host. */
+	/* Lowest precedence, as on the host: the repository and the private home override the
+	 * user's name and address. */
 	if (plan->home != HOME_HOST || plan->context.os == OS_LINUX)
 		environment_put(plan, "GIT_CONFIG_SYSTEM", path_join(plan->arena, plan->state.documents, DOCUMENT_GIT_CONFIG));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How programs inside learn of the proxy: variables, in the spellings that programs know. Port and secret are known only when a run
- * starts; until then their places are marked. */
+/* Variables that lead programs inside to the proxy, in the spellings that programs read. Port and
+ * secret are known only when a run starts; until then the values have placeholders. */
 #include "common/plan/build.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #define URL "http://" LOGIN
 #define DIRECT "localhost,127.0.0.1,::1" /* the sandbox's own loopback */
 
-/* A port that few programs want inside; the next one if the policy wants this one for something else. */
+/* A port that few programs use. plan_proxy_port skips ports that the policy uses. */
 enum { PROXY_PORT = 23128 };
 
 static const struct {
@@ -22,7 +22,7 @@ static const struct {
 } variables[] = {
 	{ "http_proxy", URL },
 	{ "https_proxy", URL },
-	{ "all_proxy", URL }, /* not socks5h: several Python clients fail on that scheme without a further package */
+	{ "all_proxy", URL }, /* not socks5h: Python clients need a further package for it */
 	{ "no_proxy", DIRECT },
 	{ "HTTP_PROXY", URL },
 	{ "HTTPS_PROXY", URL },
@@ -34,15 +34,26 @@ static const struct {
 	{ "PIP_PROXY", URL },
 	{ "RSYNC_PROXY", LOGIN },
 	{ "NODE_USE_ENV_PROXY", "1" }, /* node 24 and newer: fetch and http take the variables */
-	{ "BERM_SOCKS_PROXY", "socks5h://" LOGIN }, /* for programs that are to be told by hand */
+	{ "BERM_SOCKS_PROXY", "socks5h://" LOGIN }, /* for programs that are configured by hand */
 };
 
-/* Java knows proxies, but no way to give it a password without code of its own. Where the loopback is the sandbox's alone, the next port
- * asks for none. Not by JAVA_TOOL_OPTIONS: with that every program prints a line. */
+/* Java takes a proxy's password only from code. Where the loopback is private to the sandbox, the
+ * port after the proxy's needs no password. JAVA_TOOL_OPTIONS is not used: with it every program
+ * prints a line. */
 #define JAVA                                                                                                                   \
 	"-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=" OPEN_PORT " -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=" OPEN_PORT   \
 	" -Dhttp.nonProxyHosts=localhost|127.*|[::1]"
 static const char *const java_variables[] = { "BERM_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS" };
+
+/* For the loopback of macOS, which every program shares: with the password. Only some programs take
+ * it from these options: Gradle and Maven do. */
+#define JAVA_LOGIN(scheme)                                                                                                     \
+	"-D" scheme ".proxyHost=127.0.0.1 -D" scheme ".proxyPort=" PORT " -D" scheme ".proxyUser=berm -D" scheme               \
+	".proxyPassword=" SECRET
+static const char java_proxy[] = JAVA_LOGIN("http") " " JAVA_LOGIN("https") " -Djdk.http.auth.tunneling.disabledSchemes="
+									    " -Dhttp.nonProxyHosts=localhost|127.*|[::1]";
+/* gRPC connects to ::ffff:127.0.0.1 otherwise, which a profile cannot allow. */
+static const char grpc_proxy[] = "http://berm:" SECRET "@[::1]:" PORT;
 
 static bool is_local(const struct plan *plan, unsigned port)
 {
@@ -73,7 +84,7 @@ bool environment_is_for_java(const struct plan_variable *variable)
 	return false;
 }
 
-/* Those that the caller passes hold more than a proxy. */
+/* A variable that the caller passes has other options and is left alone. */
 void environment_add_java(struct plan *plan)
 {
 	if (!has_proxy(plan))
@@ -89,7 +100,14 @@ void environment_add_proxy(struct plan *plan)
 		return;
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
 		environment_put(plan, variables[i].name, variables[i].value);
+	if (plan->context.os == OS_MACOS)
+		environment_put(plan, "grpc_proxy", grpc_proxy);
 	environment_add_java(plan);
+}
+
+const char *environment_java_proxy(const struct plan *plan)
+{
+	return has_proxy(plan) ? java_proxy : NULL;
 }
 
 const char *environment_fill_proxy(struct arena *arena, const char *value, uint16_t port, const char *secret)

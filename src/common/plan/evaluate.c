@@ -1,210 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one evaluator: `check` answers from it, the plan applies it to its own grants, and the scan and the backend enforce what it
- * says. Looks at the plan, and at whether a protected name exists; changes
- * nothing. Paths are canonical. */
-#include "common/scan/scan.h"
+/* The verdict about a path: one table in which the first row that applies decides. `check` prints
+ * it, and the plan uses it for the shell, PATH and the working directory. Reads the plan, and the
+ * file system only to see whether a denied or protected name exists. */
+#include "common/plan/build.h"
+#include "common/plan/planting.h"
 
 #include <string.h>
 
-enum { PATH_BYTES = 4096 };
-
-const struct rule rule_state = { "files.deny", "berm's own state", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_config = { "files.protect", "the user's policy for berm", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_policy_file = { "files.protect", "a policy file in use", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_git_worktree = { "files.write", "git worktree", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_git_pointer = { "files.protect", "git pointer", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_root_only = { "files.deny", "root-only file", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_unsearchable = {
-	"files.deny", "cannot be searched for hidden names", { "built-in", 0, 0 }, LAYER_FLOOR
+/* One question, and the rules that several rows need. */
+struct question {
+	const struct plan *plan;
+	enum access access;
+	const char *path;
+	bool is_directory;
+	const struct plan_grant *grant; /* the innermost; NULL: none contains the path */
+	const struct rule *masked_by; /* hidden by the scan */
+	const struct rule *denied_by; /* by a pattern; NULL for a file whose content is public */
+	const struct plan_judged_file *judged; /* by its content; NULL: it was not */
+	const struct rule *locked_by; /* protected; NULL unless access is ACCESS_WRITE */
+	const struct rule *socket, *device; /* that name this path */
 };
-const struct rule rule_host_socket = { "sockets", "a socket that is not named", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_executable = { "files.protect", "berm itself", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_basic_devices = { "devices", "basic devices", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_own_proc = { "files.read", "the command's own /proc", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_platform = { "files.read", "what macOS programs start with", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_network_files = { "network", "network: all", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_own_variable = { "environment.set", "set by berm", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_private_home = { "home", "private", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_private_tmp = { "tmp", "private", { "built-in", 0, 0 }, LAYER_FLOOR };
-const struct rule rule_no_network = { "network", "none", { "built-in", 0, 0 }, LAYER_FLOOR };
-
-bool plan_folds_case(const struct plan *plan)
-{
-	return plan->context.os == OS_MACOS || plan->context.fs->is_case_insensitive;
-}
-
-bool plan_is_within(const struct plan *plan, const char *path, const char *directory)
-{
-	struct pattern literal = { .text = directory, .is_literal = true };
-	if (plan->context.os != OS_MACOS || path_is_within(path, directory))
-		return path_is_within(path, directory);
-	literal.literal_prefix = strlen(directory);
-	return pattern_covers(&literal, path, true, true) > 0;
-}
-
-static bool is_same_path(const struct plan *plan, const char *left, const char *right)
-{
-	return strcmp(left, right) == 0 ||
-	       (plan->context.os == OS_MACOS && plan_is_within(plan, left, right) && plan_is_within(plan, right, left));
-}
-
-/* Where case does not count, the order of the list does not say which of two is the longer. */
-static const struct plan_grant *folded_grant_for(const struct plan *plan, const char *path)
-{
-	const struct plan_grant *longest = NULL;
-	for (size_t i = 0; i < plan->grants.count; i++) {
-		const struct plan_grant *grant = &plan->grants.items[i];
-		if (plan_is_within(plan, path, grant->path) && (!longest || strlen(grant->path) >= strlen(longest->path)))
-			longest = grant;
-	}
-	return longest;
-}
-
-const struct plan_grant *plan_grant_for(const struct plan *plan, const char *path)
-{
-	const struct plan_grant *longest = NULL;
-	if (plan->context.os == OS_MACOS)
-		return folded_grant_for(plan, path);
-	/* Sorted, so a longer one that contains path comes after the shorter. */
-	for (size_t i = 0; i < plan->grants.count; i++)
-		if (path_is_within(path, plan->grants.items[i].path))
-			longest = &plan->grants.items[i];
-	return longest;
-}
-
-static const struct rule *covered_by(const struct plan *plan, const struct plan_patterns *patterns, const char *path)
-{
-	for (size_t i = 0; i < patterns->count; i++)
-		if (pattern_covers(&patterns->items[i].pattern, path, true, plan_folds_case(plan)))
-			return patterns->items[i].rule;
-	return NULL;
-}
-
-/* The end of the component after `at`. */
-static size_t next_end(const char *path, size_t at)
-{
-	if (path[at] == '/')
-		at++;
-	return at + strcspn(path + at, "/");
-}
-
-/* Only directories strictly between the grant's root and the path count: the scan starts at the root and never looks above. On
- * macOS nothing is searched, the kernel judges every name. */
-const struct rule *plan_pruned_by(const struct plan *plan, const char *path)
-{
-	const struct plan_grant *grant = plan_grant_for(plan, path);
-	char prefix[PATH_BYTES];
-	size_t at;
-
-	if (!grant || plan->prune.count == 0 || plan->context.os == OS_MACOS || strlen(path) >= sizeof prefix)
-		return NULL;
-	at = strcmp(grant->path, "/") == 0 ? 0 : strlen(grant->path);
-	for (at = next_end(path, at); path[at]; at = next_end(path, at)) {
-		memcpy(prefix, path, at);
-		prefix[at] = '\0';
-		for (size_t i = 0; i < plan->prune.count; i++)
-			if (pattern_matches(&plan->prune.items[i].pattern, prefix, true, plan_folds_case(plan)))
-				return plan->prune.items[i].rule;
-	}
-	return NULL;
-}
-
-/* Patterns that match anywhere hold where files are searched: not in trees of software, not in what files.prune names. */
-static bool is_exempt(const struct plan *plan, const struct pattern *pattern, const char *prefix)
-{
-	const struct plan_grant *grant;
-	if (!pattern->is_anywhere)
-		return false;
-	grant = plan_grant_for(plan, prefix);
-	return (grant && grant->kind == GRANT_SYSTEM) || plan_pruned_by(plan, prefix);
-}
-
-/* An entry of files.except reaches the denials of its own layer and of those before it, except the floor's: these only the floor
- * itself can qualify. It opts out of what was matched, not of something below it: a hidden directory is hidden whole. */
-static bool is_excepted(const struct plan *plan, const struct rule *denied_by, const char *prefix, bool is_directory)
-{
-	if (denied_by == &rule_state)
-		return false;
-	for (size_t i = 0; i < plan->except.count; i++) {
-		const struct plan_pattern *item = &plan->except.items[i];
-		bool reaches = denied_by->layer == LAYER_FLOOR ? item->rule->layer == LAYER_FLOOR
-							       : item->rule->layer >= denied_by->layer;
-		if (reaches && pattern_covers(&item->pattern, prefix, is_directory, plan_folds_case(plan)))
-			return true;
-	}
-	return false;
-}
-
-/* A pattern that matched `prefix`, which is `path` or an ancestor of it. */
-struct hit {
-	const struct plan_pattern *item;
-	const char *path, *prefix;
-	bool is_directory; /* the prefix */
-};
-
-static bool deny_applies(const struct plan *plan, const struct hit *hit)
-{
-	return !is_exempt(plan, &hit->item->pattern, hit->prefix) &&
-	       !is_excepted(plan, hit->item->rule, hit->prefix, hit->is_directory);
-}
-
-/* Lifted is exactly what was matched. A place inside a protected directory is not: a read-only mount has no holes. */
-static bool protect_applies(const struct plan *plan, const struct hit *hit)
-{
-	if (is_exempt(plan, &hit->item->pattern, hit->prefix))
-		return false;
-	for (size_t i = 0; hit->item->rule->layer != LAYER_FLOOR && i < plan->lifted.count; i++)
-		if (is_same_path(plan, plan->lifted.items[i].pattern.text, hit->prefix))
-			return false;
-	return true;
-}
-
-bool plan_deny_applies(const struct plan *plan, const struct plan_pattern *item, const char *path, bool is_directory)
-{
-	struct hit hit = { item, path, path, is_directory };
-	return deny_applies(plan, &hit);
-}
-
-bool plan_protect_applies(const struct plan *plan, const struct plan_pattern *item, const char *path)
-{
-	struct hit hit = { item, path, path, false };
-	return protect_applies(plan, &hit);
-}
-
-/* The first rule of the list that matches path or an ancestor of it and applies there. */
-static const struct rule *find_rule(const struct plan *plan, const struct plan_patterns *patterns, const char *path,
-				    bool is_directory, bool (*applies)(const struct plan *plan, const struct hit *hit))
-{
-	char prefix[PATH_BYTES];
-	size_t length = strlen(path);
-
-	for (size_t i = 0; i < patterns->count; i++) {
-		const struct pattern *pattern = &patterns->items[i].pattern;
-		size_t at = pattern_covers(pattern, path, is_directory, plan_folds_case(plan));
-		for (; at > 0 && at <= length; at = at < length ? next_end(path, at) : length + 1) {
-			struct hit hit = { &patterns->items[i], path, prefix, is_directory || at < length };
-			memcpy(prefix, path, at);
-			prefix[at] = '\0';
-			if (pattern_matches(pattern, prefix, hit.is_directory, plan_folds_case(plan)) && applies(plan, &hit))
-				return patterns->items[i].rule;
-		}
-	}
-	return NULL;
-}
-
-const struct rule *plan_denied_by(const struct plan *plan, const char *path, bool is_directory)
-{
-	if (strlen(path) >= PATH_BYTES)
-		return &rule_state;
-	return find_rule(plan, &plan->deny, path, is_directory, deny_applies);
-}
-
-const struct rule *plan_protected_by(const struct plan *plan, const char *path, bool is_directory)
-{
-	if (strlen(path) >= PATH_BYTES)
-		return &rule_config;
-	return find_rule(plan, &plan->protect, path, is_directory, protect_applies);
-}
 
 static const struct rule *matched_by(const struct plan *plan, const struct plan_matches *matches, const char *path)
 {
@@ -214,185 +29,424 @@ static const struct rule *matched_by(const struct plan *plan, const struct plan_
 	return NULL;
 }
 
-/* The list of what is locked now also holds what a protected symlink leads to. */
+/* The innermost of the scan's locked and opened directories around the path decides. */
+static const struct rule *locked_by_scan(const struct plan *plan, const char *path)
+{
+	const struct scan_results *scan = plan->scan;
+	const struct plan_match *lock = NULL;
+	for (size_t i = 0; i < scan->locked.count; i++) {
+		const struct plan_match *match = &scan->locked.items[i];
+		if (plan_is_within(plan, path, match->path) && (!lock || strlen(match->path) > strlen(lock->path)))
+			lock = match;
+	}
+	for (size_t i = 0; lock && i < scan->opened.count; i++)
+		if (plan_is_within(plan, path, scan->opened.items[i].path) &&
+		    strlen(scan->opened.items[i].path) > strlen(lock->path))
+			return NULL;
+	return lock ? lock->rule : NULL;
+}
+
+/* Returns path or the nearest directory above it that exists, and its type. */
+static const char *nearest_existing(const struct plan *plan, const char *path, enum file_type *type)
+{
+	const struct filesystem *fs = plan->context.fs;
+	struct file_info info = { .type = FILE_DIRECTORY }; /* "/" is not inspected */
+	while (strcmp(path, "/") != 0 && (fs->inspect(fs, path, &info) < 0 || info.type == FILE_ABSENT))
+		path = path_parent(plan->arena, path);
+	*type = strcmp(path, "/") == 0 ? FILE_DIRECTORY : info.type;
+	return path;
+}
+
+/* A path that files.unprotect opens must exist: in a locked directory it cannot be created. The
+ * list of locked files also holds the targets of protected symlinks, which no pattern matches. */
 static const struct rule *locking_rule(const struct plan *plan, const char *path, bool is_directory)
 {
 	const struct rule *rule = plan_protected_by(plan, path, is_directory);
-	return rule ? rule : matched_by(plan, &plan->locked, path);
-}
-
-static struct verdict yes(const struct rule *rule, const char *reason)
-{
-	return (struct verdict){ .is_allowed = true, .rule = rule, .reason = reason };
-}
-
-static struct verdict no(const struct rule *rule, const char *reason)
-{
-	return (struct verdict){ .rule = rule, .reason = reason };
-}
-
-static struct verdict check_grant(const struct plan *plan, const struct plan_grant *grant, enum access access, const char *path)
-{
-	static const char *const reasons[] = {
-		[GRANT_SYSTEM] = "a system directory, read-only",
-		[GRANT_READ] = "readable by a rule",
-		[GRANT_WRITE] = "writable by a rule",
-	};
-	if (access == ACCESS_WRITE && grant->kind != GRANT_WRITE)
-		return no(grant->rule, "readable only");
-	if (covered_by(plan, &plan->deny, path) && plan_pruned_by(plan, path))
-		return yes(grant->rule, "granted; a deny pattern matches, but files.prune leaves this directory unsearched");
-	return yes(grant->rule, reasons[grant->kind]);
-}
-
-static const struct rule *setting_rule(const struct setting *setting, const struct rule *otherwise)
-{
-	return setting->is_set ? &setting->rule : otherwise;
-}
-
-static bool is_temporary(const struct plan *plan, const char *path)
-{
-	static const char *const directories[] = { "/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp" };
-	(void)plan;
-	for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
-		if (path_is_within(path, directories[i]))
-			return true;
-	return false;
-}
-
-static struct verdict check_device(const struct plan *plan, enum access access, const char *path)
-{
-	const struct rule *rule = device_is_basic(plan->context.os, path) ? &rule_basic_devices : NULL;
-	for (size_t i = 0; i < plan->devices.count && !rule; i++)
-		if (plan_is_within(plan, path, plan->devices.items[i].path))
-			rule = plan->devices.items[i].rule;
-	if (!rule)
-		return no(NULL, "no rule names this device");
-	return access == ACCESS_EXECUTE ? no(rule, "a device cannot be executed") : yes(rule, "a device that the command has");
-}
-
-/* Without mounts the private directories are used where they lie, below the state that is denied otherwise. */
-static bool check_own_place(const struct plan *plan, enum access access, const char *path, struct verdict *verdict)
-{
-	if (plan_has_mounts(plan))
-		return false;
-	if (plan->context.os == OS_LINUX && plan->home == HOME_PRIVATE && path_is_within(path, plan->state.home))
-		*verdict = yes(setting_rule(&plan->home_setting, &rule_private_home), "the command's own home");
-	else if (plan->context.os == OS_LINUX && plan->tmp == TMP_PRIVATE && path_is_within(path, plan->state.tmp))
-		*verdict = yes(setting_rule(&plan->tmp_setting, &rule_private_tmp), "the command's own temporary files");
-	else if (plan_is_within(plan, path, plan->state.documents) &&
-		 (access == ACCESS_READ || (access == ACCESS_EXECUTE && plan->context.os == OS_LINUX)))
-		*verdict = yes(&rule_state, "texts that berm made for the command");
-	else
-		return false;
-	return true;
-}
-
-/* Landlock grants whole hierarchies: what is denied or protected in a writable one is neither, if the user accepts that. (Who does not
- * accept it is refused the run.) */
-static bool is_given_up(const struct plan *plan, enum guarantee guarantee, const char *path)
-{
-	const struct plan_grant *grant;
-	if (plan->context.tier != TIER_LANDLOCK || !plan->accepted_weaker[guarantee])
-		return false;
-	grant = plan_grant_for(plan, path);
-	return grant && grant->kind == GRANT_WRITE;
-}
-
-/* What no grant contains: places that the command has of its own, and the rest. */
-static struct verdict check_elsewhere(const struct plan *plan, enum access access, const char *path)
-{
-	if (access == ACCESS_READ && plan_is_platform(plan, path))
-		return yes(&rule_platform, "what every program on macOS needs to start");
-	if (is_temporary(plan, path))
-		return no(setting_rule(&plan->tmp_setting, &rule_private_tmp),
-			  "the command has a directory for temporary files of its own; the host's is out of reach");
-	if (plan_is_within(plan, path, "/dev"))
-		return check_device(plan, access, path);
-	if (plan->context.os == OS_LINUX && path_is_within(path, "/proc")) {
-		if (access == ACCESS_READ && plan->context.tier == TIER_LANDLOCK)
-			return yes(&rule_own_proc, "the command sees the host's /proc in this tier");
-		if (access == ACCESS_READ)
-			return yes(&rule_own_proc, "the command sees a /proc of its own, with its own processes");
-		return no(&rule_own_proc, "the command's own /proc is for reading");
+	enum file_type type;
+	if (!rule && plan->unprotect.count > 0) {
+		const char *existing = nearest_existing(plan, path, &type);
+		rule = plan_protected_by(plan, existing, type == FILE_DIRECTORY);
 	}
-	if (path_is_within(path, plan->context.home))
-		return no(setting_rule(&plan->home_setting, &rule_private_home),
-			  "the command has a home of its own; this one is out of reach");
-	return no(NULL, "no rule grants it");
+	return rule ? rule : locked_by_scan(plan, path);
 }
 
-static const struct rule *socket_rule(const struct plan *plan, const char *path)
+static const struct rule *find_socket(const struct plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		if (is_same_path(plan, plan->sockets.items[i].path, path))
+		if (plan_is_same_path(plan, plan->sockets.items[i].value, path))
 			return plan->sockets.items[i].rule;
 	return NULL;
 }
 
-static bool may_create(const struct plan *plan, const char *path)
+static const struct rule *find_device(const struct plan *plan, const char *path)
 {
-	const struct plan_grant *grant = plan_grant_for(plan, path);
-	return grant && grant->kind == GRANT_WRITE && !locking_rule(plan, path, false);
+	if (device_is_basic(plan->context.os, path))
+		return &rule_basic_devices;
+	for (size_t i = 0; i < plan->devices.count; i++)
+		if (plan_is_within(plan, path, plan->devices.items[i].value))
+			return plan->devices.items[i].rule;
+	return NULL;
 }
 
-/* At the level `launch` mounts hold what exists; a name that is not there has nothing to mount on. Both verdicts below say what is
- * enforced, not what is wished for. Seatbelt judges names, so macOS has no such gap. */
+/* True if the rule holds for the path now. Below the level `strict` a mount hides or protects only
+ * a name that exists; a name that does not exist has no mount. Seatbelt decides by name, so macOS
+ * has no such gap. */
 static bool holds_now(const struct plan *plan, const char *path,
-		      const struct rule *(*judge)(const struct plan *plan, const char *path, bool is_directory))
+		      const struct rule *(*find)(const struct plan *plan, const char *path, bool is_directory))
 {
-	const struct filesystem *fs = plan->context.fs;
-	const char *at = path;
-	struct file_info info = { .type = FILE_DIRECTORY }; /* "/" is not inspected */
-	if (plan->context.os == OS_MACOS || plan->guard > LEVEL_LAUNCH)
+	enum file_type type;
+	const char *existing;
+	if (plan->context.os == OS_MACOS)
 		return true;
-	while (strcmp(at, "/") != 0 && (fs->inspect(fs, at, &info) < 0 || info.type == FILE_ABSENT))
-		at = path_parent(plan->arena, at);
-	return judge(plan, at, at != path || info.type == FILE_DIRECTORY) != NULL;
+	existing = nearest_existing(plan, path, &type);
+	return find(plan, existing, existing != path || type == FILE_DIRECTORY) != NULL;
+}
+
+/* Landlock grants whole hierarchies, so in a writable one it neither hides nor protects. Such a
+ * plan runs only if the user accepts the weaker guarantee. */
+static bool is_given_up(const struct question *question, enum guarantee guarantee)
+{
+	const struct plan *plan = question->plan;
+	return plan->context.tier == TIER_LANDLOCK && plan->accepted_weaker[guarantee] &&
+	       plan_is_writable(plan, question->path);
+}
+
+/* The rules that a row can name. */
+
+static const struct rule *by_no_rule(const struct question *question)
+{
+	(void)question;
+	return NULL;
+}
+
+static const struct rule *by_state(const struct question *question)
+{
+	(void)question;
+	return &rule_state;
+}
+
+static const struct rule *by_platform(const struct question *question)
+{
+	(void)question;
+	return &rule_platform;
+}
+
+static const struct rule *by_own_proc(const struct question *question)
+{
+	(void)question;
+	return &rule_own_proc;
+}
+
+static const struct rule *by_home(const struct question *question)
+{
+	const struct setting *home = &question->plan->home_setting;
+	return home->is_set ? &home->rule : &rule_private_home;
+}
+
+static const struct rule *by_tmp(const struct question *question)
+{
+	const struct setting *tmp = &question->plan->tmp_setting;
+	return tmp->is_set ? &tmp->rule : &rule_private_tmp;
+}
+
+static const struct rule *by_deny(const struct question *question)
+{
+	return question->masked_by ? question->masked_by : question->denied_by;
+}
+
+static const struct rule *by_protect(const struct question *question)
+{
+	return question->locked_by;
+}
+
+static const struct rule *by_socket(const struct question *question)
+{
+	return question->socket;
+}
+
+static const struct rule *by_device(const struct question *question)
+{
+	return question->device;
+}
+
+static const struct rule *by_grant(const struct question *question)
+{
+	return question->grant->rule;
+}
+
+/* The conditions of the rows. */
+
+static bool is_macos_own(const struct question *question)
+{
+	return plan_is_own_place(question->plan, question->path);
+}
+
+/* Without mounts the private directories are used at their host paths, below the state directory,
+ * which is denied otherwise. */
+static bool is_own_home(const struct question *question)
+{
+	const struct plan *plan = question->plan;
+	return !plan_has_mounts(plan) && plan->context.os == OS_LINUX && plan->home == HOME_PRIVATE &&
+	       path_is_within(question->path, plan->state.home);
+}
+
+static bool is_own_tmp(const struct question *question)
+{
+	const struct plan *plan = question->plan;
+	return !plan_has_mounts(plan) && plan->context.os == OS_LINUX && plan->tmp == TMP_PRIVATE &&
+	       path_is_within(question->path, plan->state.tmp);
+}
+
+/* Landlock's right to read a hierarchy includes the right to execute; a Seatbelt profile denies it.
+ * */
+static bool is_document(const struct question *question)
+{
+	const struct plan *plan = question->plan;
+	return !plan_has_mounts(plan) && plan_is_within(plan, question->path, plan->state.documents) &&
+	       (question->access == ACCESS_READ || (question->access == ACCESS_EXECUTE && plan->context.os == OS_LINUX));
+}
+
+static bool is_denied(const struct question *question)
+{
+	return question->masked_by || question->denied_by;
+}
+
+static bool is_denied_by_content(const struct question *question)
+{
+	return is_denied(question) && question->judged;
+}
+
+static bool is_public(const struct question *question)
+{
+	return question->judged && question->judged->is_public;
+}
+
+static bool is_denied_but_given_up(const struct question *question)
+{
+	return is_denied(question) && is_given_up(question, GUARANTEE_SECRETS);
+}
+
+static bool is_new_denied_name(const struct question *question)
+{
+	const struct plan *plan = question->plan;
+	return question->denied_by && !question->masked_by && question->access == ACCESS_WRITE &&
+	       !holds_now(plan, question->path, plan_denied_by) && plan_is_writable(plan, question->path) &&
+	       !locking_rule(plan, question->path, false);
+}
+
+static bool is_socket(const struct question *question)
+{
+	return question->socket != NULL;
+}
+
+static bool is_executed_socket(const struct question *question)
+{
+	return question->socket && question->access == ACCESS_EXECUTE;
+}
+
+static bool is_platform(const struct question *question)
+{
+	return !question->grant && question->access == ACCESS_READ && plan_is_platform(question->plan, question->path);
+}
+
+static bool is_host_tmp(const struct question *question)
+{
+	static const char *const directories[] = { "/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp" };
+	for (size_t i = 0; !question->grant && i < sizeof directories / sizeof directories[0]; i++)
+		if (path_is_within(question->path, directories[i]))
+			return true;
+	return false;
+}
+
+static bool is_in_dev(const struct question *question)
+{
+	return !question->grant && plan_is_within(question->plan, question->path, "/dev");
+}
+
+static bool is_unnamed_device(const struct question *question)
+{
+	return is_in_dev(question) && !question->device;
+}
+
+static bool is_executed_device(const struct question *question)
+{
+	return is_in_dev(question) && question->access == ACCESS_EXECUTE;
+}
+
+static bool is_in_proc(const struct question *question)
+{
+	return !question->grant && question->plan->context.os == OS_LINUX && path_is_within(question->path, "/proc");
+}
+
+static bool is_read_proc(const struct question *question)
+{
+	return is_in_proc(question) && question->access == ACCESS_READ;
+}
+
+static bool is_read_host_proc(const struct question *question)
+{
+	return is_read_proc(question) && question->plan->context.tier == TIER_LANDLOCK;
+}
+
+static bool is_host_home(const struct question *question)
+{
+	return !question->grant && path_is_within(question->path, question->plan->context.home);
+}
+
+static bool is_ungranted(const struct question *question)
+{
+	return !question->grant;
+}
+
+static bool is_protected(const struct question *question)
+{
+	return question->locked_by != NULL;
+}
+
+static bool is_protected_but_given_up(const struct question *question)
+{
+	return is_protected(question) && is_given_up(question, GUARANTEE_PLANTING);
+}
+
+static bool is_new_protected_name(const struct question *question)
+{
+	return is_protected(question) && question->grant->kind == GRANT_WRITE &&
+	       !holds_now(question->plan, question->path, locking_rule);
+}
+
+/* The guard refuses to create it. */
+static bool is_refused_name(const struct question *question)
+{
+	return question->plan->is_guarded && is_new_protected_name(question) &&
+	       planting_refused_by(question->plan, question->path, question->is_directory);
+}
+
+/* A place of the host: the exact list needs a scan, so the verdict names the condition. */
+static bool is_swept_name(const struct question *question)
+{
+	return question->plan->context.os == OS_LINUX && question->plan->sweeps_names && is_new_protected_name(question);
+}
+
+static bool is_guarded_elsewhere(const struct question *question)
+{
+	return question->plan->is_guarded && is_new_protected_name(question);
+}
+
+static bool is_written_read_only(const struct question *question)
+{
+	return question->access == ACCESS_WRITE && question->grant->kind != GRANT_WRITE;
+}
+
+/* A pattern of files.deny matches, in a directory where nothing looks for it. */
+static bool is_pruned(const struct question *question)
+{
+	const struct plan *plan = question->plan;
+	for (size_t i = 0; i < plan->deny.count; i++)
+		if (pattern_covers(&plan->deny.items[i].pattern, question->path, true, plan_folds_case(plan)))
+			return plan_pruned_by(plan, question->path) != NULL;
+	return false;
+}
+
+static bool is_system(const struct question *question)
+{
+	return question->grant->kind == GRANT_SYSTEM;
+}
+
+static bool is_readable(const struct question *question)
+{
+	return question->grant->kind == GRANT_READ;
+}
+
+static bool is_writable(const struct question *question)
+{
+	return question->grant->kind == GRANT_WRITE;
+}
+
+enum { NO, YES };
+
+/* The first row that applies decides. Rows after is_ungranted can rely on a grant. */
+static const struct row {
+	bool (*applies)(const struct question *question);
+	const struct rule *(*rule)(const struct question *question);
+	bool is_allowed;
+	const char *reason; /* NULL: the content of the file */
+} rows[] = {
+	{ is_macos_own, by_home, YES, "the command's own home or /tmp" },
+	{ is_own_home, by_home, YES, "the command's own home" },
+	{ is_own_tmp, by_tmp, YES, "the command's own temporary files" },
+	{ is_document, by_state, YES, "files that berm made for the command" },
+
+	{ is_denied_but_given_up, by_deny, YES, "denied, but not hidden in this tier: `secrets` is accepted weaker" },
+	{ is_new_denied_name, by_deny, YES,
+	  "a denied name that does not exist: the command can create it, and later runs hide it" },
+	{ is_denied_by_content, by_deny, NO, NULL },
+	{ is_denied, by_deny, NO, "denied" },
+
+	{ is_executed_socket, by_socket, NO, "a socket cannot be executed" },
+	{ is_socket, by_socket, YES, "a socket that a rule names" },
+
+	{ is_platform, by_platform, YES, "every program on macOS needs it to start" },
+	{ is_host_tmp, by_tmp, NO, "the command has its own directory for temporary files; the host's is out of reach" },
+	{ is_unnamed_device, by_no_rule, NO, "no rule names this device" },
+	{ is_executed_device, by_device, NO, "a device cannot be executed" },
+	{ is_in_dev, by_device, YES, "a device that the command has" },
+	{ is_read_host_proc, by_own_proc, YES, "the command sees the host's /proc in this tier" },
+	{ is_read_proc, by_own_proc, YES, "the command sees its own /proc, with its own processes" },
+	{ is_in_proc, by_own_proc, NO, "the command's own /proc is read-only" },
+	{ is_host_home, by_home, NO, "the command has its own home; this one is out of reach" },
+	{ is_ungranted, by_no_rule, NO, "no rule grants it" },
+
+	{ is_protected_but_given_up, by_protect, YES, "protected, but not held in this tier: `planting` is accepted weaker" },
+	{ is_refused_name, by_protect, NO, "protected: it does not exist, and is not created" },
+	{ is_guarded_elsewhere, by_protect, YES,
+	  "protected, but it does not exist, and no program of the host looks for it in this directory" },
+	{ is_swept_name, by_protect, YES,
+	  "protected, but it does not exist: it can be created, and is moved to quarantine where programs of the host look" },
+	{ is_new_protected_name, by_protect, YES,
+	  "protected, but it does not exist: at the level `launch` it can still be created" },
+	{ is_protected, by_protect, NO, "protected: readable, never changed or created" },
+
+	{ is_written_read_only, by_grant, NO, "readable only" },
+	{ is_public, by_grant, YES, NULL },
+	{ is_pruned, by_grant, YES, "granted; a deny pattern matches, but files.prune leaves this directory unsearched" },
+	{ is_system, by_grant, YES, "a system directory, read-only" },
+	{ is_readable, by_grant, YES, "readable by a rule" },
+	{ is_writable, by_grant, YES, "writable by a rule" },
+};
+
+static struct verdict verdict_of(const struct row *row, const struct question *question)
+{
+	const struct plan_judged_file *judged = question->judged;
+	const char *reason = row->reason;
+	if (!reason)
+		reason = arena_printf(question->plan->arena,
+				      judged->is_public ? "a denied name, but its content is public: %s"
+							: "denied; judged by its content: %s",
+				      judged->reason);
+	return (struct verdict){ row->is_allowed, row->rule(question), reason };
 }
 
 struct verdict plan_check_path(const struct plan *plan, enum access access, const char *path, bool is_directory)
 {
-	const struct plan_grant *grant;
-	const struct rule *rule;
-	struct verdict own;
+	struct question question = { .plan = plan, .access = access, .path = path, .is_directory = is_directory };
 
-	if (strlen(path) >= PATH_BYTES)
-		return no(NULL, "the path is too long");
-	if (plan_is_own_place(plan, path))
-		return yes(setting_rule(&plan->home_setting, &rule_private_home), "the command's own home or /tmp");
-	if (check_own_place(plan, access, path, &own))
-		return own;
-	if (((rule = matched_by(plan, &plan->masked, path)) || (rule = plan_denied_by(plan, path, is_directory))) &&
-	    is_given_up(plan, GUARANTEE_SECRETS, path))
-		return yes(rule, "denied, but not hidden in this tier: `secrets` is accepted weaker");
-	if ((rule = matched_by(plan, &plan->masked, path)))
-		return no(rule, "denied");
-	rule = plan_denied_by(plan, path, is_directory);
-	if (rule && (access != ACCESS_WRITE || holds_now(plan, path, plan_denied_by)))
-		return no(rule, "denied");
-	if (rule && may_create(plan, path))
-		return yes(
-			rule,
-			"a denied name that is not there: the command can create one of its own, hidden from the next run on");
-	if (rule)
-		return no(rule, "denied");
-	if ((rule = socket_rule(plan, path)))
-		return access == ACCESS_EXECUTE ? no(rule, "a socket cannot be executed") : yes(rule, "a socket that is named");
-	grant = plan_grant_for(plan, path);
-	if (!grant)
-		return check_elsewhere(plan, access, path);
-	if (access == ACCESS_WRITE && (rule = locking_rule(plan, path, is_directory))) {
-		if (is_given_up(plan, GUARANTEE_PLANTING, path))
-			return yes(rule, "protected, but not held in this tier: `planting` is accepted weaker");
-		if (grant->kind != GRANT_WRITE || holds_now(plan, path, locking_rule))
-			return no(rule, "protected: readable, never changed or created");
-		return yes(rule, "protected, but not there: at the level `launch` it can still be created");
-	}
-	return check_grant(plan, grant, access, path);
+	if (strlen(path) >= PLAN_PATH_BYTES)
+		return verdict_deny(NULL, "the path is too long");
+	question.grant = plan_grant_for(plan, path);
+	question.masked_by = matched_by(plan, &plan->scan->masked, path);
+	question.judged = plan_judged_file(plan, path);
+	question.denied_by = is_public(&question) ? NULL : plan_denied_by(plan, path, is_directory);
+	question.locked_by = access == ACCESS_WRITE ? locking_rule(plan, path, is_directory) : NULL;
+	question.socket = find_socket(plan, path);
+	question.device = find_device(plan, path);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].applies(&question))
+			return verdict_of(&rows[i], &question);
+	return verdict_deny(NULL, "no rule grants it");
 }
 
-/* A link with a denied name hides what it leads to, and what it leads to may have an innocent name. */
+/* Returns the rule that denies one of the links, or NULL. A link with a denied name hides its
+ * target, whatever the target's name. */
 static const struct rule *denied_link(const struct plan *plan, const struct path_links *links)
 {
 	const struct rule *rule = NULL;
@@ -412,84 +466,9 @@ int plan_check_spelling(const struct plan *plan, enum access access, const char 
 		return -1;
 	rule = denied_link(plan, &links);
 	if (rule)
-		*verdict = no(rule, "denied: the path leads through a symlink of a denied name");
+		*verdict = verdict_deny(rule, "denied: the path leads through a symlink of a denied name");
 	else
 		*verdict = plan_check_path(plan, access, *canonical,
 					   info.type == FILE_DIRECTORY || (info.type == FILE_ABSENT && needs_directory));
 	return 0;
-}
-
-static bool is_loopback(const char *host)
-{
-	struct address address;
-	const char *special;
-	if (strcmp(host, "localhost") == 0 || strcmp(host, "localhost.") == 0)
-		return true;
-	if (!address_parse_any(host, &address))
-		return false;
-	special = address_special(&address);
-	return special && strcmp(special, "loopback") == 0;
-}
-
-static const struct rule *local_rule(const struct plan *plan, const char *host, uint16_t port)
-{
-	if (!is_loopback(host))
-		return NULL;
-	for (size_t i = 0; i < plan->network.local.count; i++)
-		if (port >= plan->network.local.items[i].low && port <= plan->network.local.items[i].high)
-			return plan->network.local.items[i].rule;
-	return NULL;
-}
-
-/* Nothing stands between the command and the machine's network then, so nothing is kept from it: metadata services neither. */
-static bool is_shared_with(const struct plan *plan, const char *host, uint16_t port)
-{
-	struct address address;
-	struct error ignored;
-	const char *name;
-	if (plan->network.mode != NETWORK_ALL || plan->network.deny.count > 0 || port == 0)
-		return false;
-	return address_parse_any(host, &address) || host_canonical(plan->arena, host, strlen(host), &name, &ignored) == 0;
-}
-
-struct verdict plan_check_connect(const struct plan *plan, const char *host, uint16_t port)
-{
-	static const struct destinations nothing;
-	struct verdict verdict = { 0 };
-	const struct rule *local = local_rule(plan, host, port);
-
-	if (plan->network.mode == NETWORK_NONE && !local)
-		return no(plan->network.rule, "there is no network");
-	/* Deny wins over a local port too: judged as if everything else were allowed. */
-	if (local &&
-	    !destination_allowed(&nothing, &plan->network.deny, true, host, port, NULL, 0, &verdict.rule, &verdict.reason) &&
-	    verdict.rule)
-		return verdict;
-	if (local)
-		return yes(local, "a local port that is named");
-	if (is_shared_with(plan, host, port))
-		return yes(plan->network.rule, "the policy allows all of the network");
-	verdict.is_allowed = destination_allowed(&plan->network.allow, &plan->network.deny, plan->network.mode == NETWORK_ALL,
-						 host, port, NULL, 0, &verdict.rule, &verdict.reason);
-	if (verdict.is_allowed && !verdict.rule)
-		verdict.rule = plan->network.rule;
-	return verdict;
-}
-
-struct verdict plan_check_variable(const struct plan *plan, const char *name)
-{
-	const struct rule *rule;
-	for (size_t i = 0; i < plan->environment.count; i++) {
-		const struct plan_variable *variable = &plan->environment.items[i];
-		if (strcmp(variable->name, name) != 0)
-			continue;
-		if (!variable->rule)
-			return yes(&rule_own_variable, "berm sets it for the command");
-		return yes(variable->rule,
-			   strcmp(variable->rule->key, "environment.set") == 0 ? "set by a rule" : "passed by a rule");
-	}
-	rule = environment_passed_by(plan->policy, name);
-	if (rule)
-		return yes(rule, "a rule passes it; it is not set here");
-	return no(NULL, "no rule passes it");
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a rule's text to a path. Its beginning may depend on the user: `~` and the variables of policy_path_variables. The home is the
- * context's and never $HOME, because whoever starts berm can set that. */
+/* From a rule's text to a path. It may begin with `~` or one of policy_path_variables. The home
+ * comes from the context, never from $HOME, which the caller of berm can set. */
 #include "common/plan/build.h"
 
 #include <string.h>
 
-/* Directories that have a place below the home unless the environment says otherwise. */
+/* Directories below the home, unless the environment moves them. */
 static const struct {
 	const char *name;
 	const char *below_home;
@@ -16,16 +16,8 @@ static const struct {
 	{ "XDG_STATE_HOME", ".local/state" },
 };
 
-const char *context_variable(const struct context *context, const char *name)
-{
-	size_t length = strlen(name);
-	for (char *const *entry = context->environment; *entry; entry++)
-		if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
-			return *entry + length + 1;
-	return NULL;
-}
-
-/* The directory that a name stands for, or NULL. A relative value cannot be meant: it would depend on where berm was started. */
+/* Returns the directory of a variable, or NULL. A relative value is ignored: it would depend on
+ * berm's working directory. */
 static const char *variable_directory(const struct plan *plan, const char *name, bool is_pattern, bool is_default)
 {
 	const char *value = context_variable(&plan->context, name);
@@ -33,7 +25,8 @@ static const char *variable_directory(const struct plan *plan, const char *name,
 		return plan->context.home;
 	if (value && value[0] != '/')
 		value = NULL;
-	/* A grant of a caller who may not widen is not theirs to aim. Patterns go on to count at both places. */
+	/* A caller that may only narrow the policy must not move a grant. Patterns count at both
+	 * paths. */
 	if (plan->context.is_narrowing && !is_pattern) {
 		is_default = true;
 		value = strcmp(name, "XDG_RUNTIME_DIR") == 0

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of the user's own git configuration git inside gets to know: who commits, and the patterns of files that the user never wants to
- * commit. The files themselves stay out of the view: they may hold credentials and name programs. Files that they include
- * are read the same way and shown as files of their own, with git's own conditions, so that it is git that decides; those whose
- * condition names directories elsewhere are left out, because they tell of other work. Symlinks are followed (dotfiles are
- * often linked). */
+/* The part of the user's git configuration that git inside can read: user.name, user.email and the
+ * ignore patterns. The files themselves stay hidden: they may hold credentials and name programs.
+ * Included files are read the same way and mirrored with git's own conditions, so that git decides.
+ * Includes for directories elsewhere are left out, because they are about other work. Symlinks are
+ * followed, because dotfiles are often linked. */
 #include "common/plan/build.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum {
 	FILE_BYTES = 65536,
-	DEPTH_MAX = 10, /* git's own */
+	DEPTH_MAX = 10, /* as in git */
 	READS_MAX = 32,
 };
 
@@ -39,7 +39,7 @@ static const char *read_text(const struct plan *plan, const char *path)
 	return strlen(text) == length ? text : NULL;
 }
 
-/* Quoted, for a value or a subsection. */
+/* Adds a quoted value or subsection. */
 static void add_quoted(struct text *out, const char *value)
 {
 	text_add(out, "\"");
@@ -51,7 +51,7 @@ static void add_quoted(struct text *out, const char *value)
 	text_add(out, "\"");
 }
 
-/* `~/x`, or relative to the file that says it. */
+/* Returns the path of an include: `~/x`, absolute, or relative to the including file. */
 static const char *include_path(const struct mirror *mirror, const char *from, const char *value)
 {
 	const struct plan *plan = mirror->plan;
@@ -71,7 +71,8 @@ static bool meets_grants(const struct plan *plan, const char *directory)
 	return false;
 }
 
-/* Could a git directory that can be written inside match? What precedes the first wildcard is the directory that is meant. */
+/* True if the pattern may match a git directory that is writable inside. The text before the first
+ * wildcard is its directory. */
 static bool concerns_us(const struct plan *plan, const char *pattern)
 {
 	char *literal = arena_copy_n(plan->arena, pattern, strcspn(pattern, "*?[\\"));
@@ -88,7 +89,7 @@ static bool concerns_us(const struct plan *plan, const char *pattern)
 	       meets_grants(plan, canonical);
 }
 
-/* The condition as git inside has to read it, or NULL if it is none of ours. */
+/* Returns the condition as git inside must read it, or NULL if it does not concern the project. */
 static const char *condition(const struct mirror *mirror, const char *from, const char *text)
 {
 	const struct plan *plan = mirror->plan;
@@ -115,7 +116,7 @@ static void mirror_include(struct mirror *mirror, const char *path, const char *
 	struct text own = { 0 };
 	mirror_file(mirror, path, depth + 1, &own);
 	if (own.length == 0)
-		return; /* absent, or nothing in it about who commits */
+		return; /* absent, or without user.name and user.email */
 	document = arena_push(mirror->plan->arena, files);
 	document->path = arena_printf(mirror->plan->arena, "%s/%s.%zu", mirror->plan->state.documents, DOCUMENT_GIT_CONFIG,
 				      files->count);
@@ -127,7 +128,26 @@ static void mirror_include(struct mirror *mirror, const char *path, const char *
 	text_add(out, "]\n\tpath = %s\n", document->path);
 }
 
-/* In the order of the file, because the last one wins. */
+static bool is_identity(const struct git_config_reader *entry)
+{
+	return entry->has_value && !entry->subsection && strcasecmp(entry->section, "user") == 0 &&
+	       !strchr(entry->value, '\n') && (strcasecmp(entry->name, "name") == 0 || strcasecmp(entry->name, "email") == 0);
+}
+
+static bool is_include(const struct git_config_reader *entry)
+{
+	return strcasecmp(entry->section, entry->subsection ? "includeIf" : "include") == 0 &&
+	       strcasecmp(entry->name, "path") == 0 && entry->value[0];
+}
+
+static void mirror_identity(const struct git_config_reader *entry, struct text *out)
+{
+	text_add(out, "[user]\n\t%s = ", entry->name);
+	add_quoted(out, entry->value);
+	text_add(out, "\n");
+}
+
+/* Keeps the order of the file, because git takes the last value. */
 static void mirror_file(struct mirror *mirror, const char *path, unsigned depth, struct text *out)
 {
 	struct git_config_reader reader = { .arena = mirror->plan->arena };
@@ -135,24 +155,19 @@ static void mirror_file(struct mirror *mirror, const char *path, unsigned depth,
 		return;
 	reader.next = read_text(mirror->plan, path);
 	while (reader.next && git_config_next(&reader)) {
-		bool is_path = strcasecmp(reader.name, "path") == 0 && reader.value[0];
-		const char *only_if = NULL;
-		if (!reader.subsection && strcasecmp(reader.section, "user") == 0 && !strchr(reader.value, '\n') &&
-		    (strcasecmp(reader.name, "name") == 0 || strcasecmp(reader.name, "email") == 0)) {
-			text_add(out, "[user]\n\t%s = ", reader.name);
-			add_quoted(out, reader.value);
-			text_add(out, "\n");
-		} else if (is_path && !reader.subsection && strcasecmp(reader.section, "include") == 0) {
-			mirror_include(mirror, include_path(mirror, path, reader.value), NULL, depth, out);
-		} else if (is_path && reader.subsection && strcasecmp(reader.section, "includeIf") == 0) {
-			only_if = condition(mirror, path, reader.subsection);
-			if (only_if)
-				mirror_include(mirror, include_path(mirror, path, reader.value), only_if, depth, out);
+		const char *only_if = reader.subsection;
+		if (is_identity(&reader)) {
+			mirror_identity(&reader, out);
+		} else if (is_include(&reader)) {
+			if (only_if && !(only_if = condition(mirror, path, only_if)))
+				continue;
+			mirror_include(mirror, include_path(mirror, path, reader.value), only_if, depth, out);
 		}
 	}
 }
 
-/* The later file wins, as with git. Of includes nothing is taken: the one name of a file for all repositories cannot depend on them. */
+/* Returns core.excludesFile, or NULL. The later file wins, as in git. Includes are not read: the
+ * one file for all repositories cannot depend on their conditions. */
 static const char *ignore_file(const struct plan *plan)
 {
 	const char *found = NULL;

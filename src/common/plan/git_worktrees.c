@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked worktrees and submodules keep their git directory elsewhere: a `.git` file says where. What it says is believed only if the
- * place says the same of this checkout and belongs to the same user, because the command may have written the file in an earlier
- * run. No symlink is followed. What the host's git would execute from there is protected. */
+/* Linked worktrees and submodules have a `.git` file that points to their git directory. The
+ * pointer is trusted only if that directory points back to this checkout and belongs to the same
+ * user, because the command may have written the file in an earlier run. No symlink is followed.
+ * Files from which the host's git would execute something are protected. */
 #include "common/plan/build.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 
 enum { POINTER_BYTES = 4096, CONFIG_BYTES = 65536 };
 
-/* Read by the host's git and able to make it run something, or to send it elsewhere for that. */
+/* Files that can make the host's git run a program, or read other such files. */
 static const char *const protected_names[] = {
 	"hooks",
 	"config",
@@ -34,9 +35,9 @@ static const char *const protected_names[] = {
 
 struct checkout {
 	struct builder *builder;
-	const char *root; /* of the files */
+	const char *root; /* of the working tree */
 	const char *pointer; /* root/.git */
-	const char *git_directory; /* what it names */
+	const char *git_directory; /* that the pointer names */
 	const struct rule *rule;
 };
 
@@ -48,7 +49,8 @@ static const struct rule *pointer_rule(struct arena *arena, const char *pointer)
 	return rule;
 }
 
-/* One line of a small file, without its end; NULL if it is not exactly that. */
+/* Returns the only line of a small file, without its line end. Returns NULL if the file has another
+ * form. */
 static const char *read_line(const struct checkout *checkout, const char *path)
 {
 	const struct plan *plan = checkout->builder->plan;
@@ -64,7 +66,8 @@ static const char *read_line(const struct checkout *checkout, const char *path)
 	return length == 0 || strchr(text, '\n') ? NULL : text;
 }
 
-/* Canonical, if it exists, is of this type and no symlink is on the way. */
+/* Returns the canonical path if it exists, has this type and leads through no symlink; otherwise
+ * NULL. */
 static const char *resolve_plain(const struct checkout *checkout, const char *base, const char *path, enum file_type type,
 				 uid_t *owner)
 {
@@ -95,7 +98,8 @@ static bool has_file(const struct checkout *checkout, const char *directory, con
 	return resolve_plain(checkout, directory, name, type, &owner) != NULL;
 }
 
-/* <common>/worktrees/<name> with a `gitdir` file that names this very pointer. */
+/* Returns the repository if the git directory is <repository>/worktrees/<name> and its `gitdir`
+ * file names this pointer; otherwise NULL. */
 static const char *worktree_common(const struct checkout *checkout)
 {
 	struct arena *arena = checkout->builder->plan->arena;
@@ -114,7 +118,8 @@ static const char *worktree_common(const struct checkout *checkout)
 	return common;
 }
 
-/* A submodule's git directory says in its configuration where its files are. */
+/* Returns the git directory if its core.worktree is this checkout, as in a submodule; otherwise
+ * NULL. */
 static const char *submodule_directory(const struct checkout *checkout)
 {
 	const struct plan *plan = checkout->builder->plan;
@@ -154,14 +159,6 @@ static void refuse(const struct checkout *checkout, const char *why)
 	build_note(checkout->builder, NOTE_GIT, checkout->rule, "%s is not followed: %s", checkout->pointer, why);
 }
 
-static bool is_writable_already(const struct plan *plan, const char *path)
-{
-	for (size_t i = 0; i < plan->grants.count; i++)
-		if (plan->grants.items[i].kind == GRANT_WRITE && path_is_within(path, plan->grants.items[i].path))
-			return true;
-	return false;
-}
-
 static void grant_repository(const struct checkout *checkout)
 {
 	struct builder *builder = checkout->builder;
@@ -170,10 +167,10 @@ static void grant_repository(const struct checkout *checkout)
 	if (!directory)
 		directory = submodule_directory(checkout);
 	if (!directory || !looks_like_repository(checkout, directory)) {
-		refuse(checkout, "the git directory it names does not name this checkout in turn");
+		refuse(checkout, "the git directory it names does not point back to this checkout");
 		return;
 	}
-	if (is_writable_already(builder->plan, directory))
+	if (plan_is_below_writable(builder->plan, directory))
 		return;
 	if (!build_judged_grant(builder, directory, FILE_DIRECTORY, GRANT_WRITE, checkout->rule))
 		return;
@@ -181,7 +178,8 @@ static void grant_repository(const struct checkout *checkout)
 	build_note(builder, NOTE_GIT, checkout->rule, "%s is writable too: the git directory of %s", directory, checkout->root);
 }
 
-/* The pointer itself is protected: another one would send the host's git to a repository that the command made. */
+/* The pointer itself is protected: with another one the host's git would use a repository that the
+ * command made. */
 static void follow_pointer(struct checkout *checkout)
 {
 	struct plan *plan = checkout->builder->plan;
@@ -194,7 +192,7 @@ static void follow_pointer(struct checkout *checkout)
 		return;
 	}
 	if (!is_own_directory(checkout, checkout->root, line + strlen("gitdir: "), &checkout->git_directory)) {
-		refuse(checkout, "the git directory it names is missing, behind a symlink, or of another user");
+		refuse(checkout, "the git directory it names does not exist, is behind a symlink, or belongs to another user");
 		return;
 	}
 	grant_repository(checkout);
@@ -210,7 +208,8 @@ static bool has_git(const struct plan *plan, const char *directory, enum file_ty
 	return true;
 }
 
-/* A project inside a repository: git will not find its directory, and saying so is better than a puzzle. */
+/* Adds a note if the project is inside a repository that is not visible, because git will not find
+ * it. */
 static void note_enclosing(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
@@ -223,7 +222,7 @@ static void note_enclosing(struct builder *builder)
 			return;
 		if (!has_git(plan, directory, &type))
 			continue;
-		if (!is_writable_already(plan, directory))
+		if (!plan_is_below_writable(plan, directory))
 			build_note(builder, NOTE_GIT, NULL,
 				   "the repository %s around the project is not visible; --project=%s includes it", directory,
 				   directory);

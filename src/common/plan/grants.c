@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is visible inside: the paths of files.system, files.read and files.write, canonical, each once. Refuses a grant that would
- * undo the wall (the whole disk, the home, /proc, sockets by the directory) and never grants what no rule names. */
+/* Grants: the canonical paths of files.system, files.read and files.write, each once. Refuses a
+ * grant that would defeat the sandbox: the whole disk, the home, /proc, a directory of sockets.
+ * Never grants a path that no rule names. */
 #include "common/plan/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Directories that are not granted whole, and why. What lies below them may be, unless is_below says no. */
+#include "common/base/text.h"
+
+/* Directories that are not granted whole, and the reason. Paths below them may be granted unless
+ * is_below is set. */
 struct ungrantable {
 	const char *path;
 	bool is_below;
 	const char *why, *hint;
 };
 
-static const char own_proc[] = "the command has a /proc of its own";
-static const char full_of_sockets[] = "it is full of sockets of other programs";
-static const char name_sockets[] = "name the sockets under `sockets`, or the directory in it that is needed";
+static const char own_proc[] = "the command has its own /proc";
+static const char full_of_sockets[] = "it holds sockets of other programs";
+static const char name_sockets[] = "list the sockets under `sockets`, or name the directory in it that is needed";
 static const char own_tmp[] = "it is shared with every other program";
-static const char name_in_tmp[] = "the command has a directory for temporary files of its own; name what it needs of this one";
+static const char name_in_tmp[] = "the command has its own /tmp; name the files that it needs from this one";
 
 static const struct ungrantable ungrantable[] = {
-	{ "/", false, "that is everything", "name the directories that are needed" },
+	{ "/", false, "it is the whole file system", "name the directories that are needed" },
 	{ "/proc", true, own_proc, NULL },
-	{ "/dev", true, "devices are not files to be read", "name them under `devices`" },
-	{ "/sys", false, "it is the kernel's", "name the directory in it that is needed" },
+	{ "/dev", true, "devices are not ordinary files", "list them under `devices`" },
+	{ "/sys", false, "it is the kernel's interface", "name the directory in it that is needed" },
 	{ "/run", false, full_of_sockets, name_sockets },
 	{ "/run/user", false, full_of_sockets, name_sockets },
 	{ "/var/run", false, full_of_sockets, name_sockets },
@@ -57,8 +61,8 @@ static struct refusal refuse_place(const struct plan *plan, const char *path)
 	if (is_runtime_directory(plan, path))
 		return (struct refusal){ full_of_sockets, name_sockets };
 	if (path_is_within(context->home, path))
-		return (struct refusal){ strcmp(path, context->home) == 0 ? "it is your home" : "your home lies in it",
-					 "name what is needed in it; `home: host` shows all of it, read-only" };
+		return (struct refusal){ strcmp(path, context->home) == 0 ? "it is your home" : "it contains your home",
+					 "name the files that are needed; `home: host` shows the whole home, read-only" };
 	if (path_is_within(path, context->state_directory))
 		return (struct refusal){ "berm keeps its own state there", NULL };
 	return (struct refusal){ 0 };
@@ -68,11 +72,11 @@ static struct refusal refuse_writing(const struct plan *plan, const char *path)
 {
 	const struct context *context = &plan->context;
 	if (context_system_directory(path) || path_is_within(path, "/sys"))
-		return (struct refusal){ "it belongs to the system", "it can be readable: list it under files.read" };
+		return (struct refusal){ "it belongs to the system", "to make it readable, list it under files.read" };
 	if (path_is_within(context->state_directory, path))
-		return (struct refusal){ "berm's own state lies in it", NULL };
+		return (struct refusal){ "it contains berm's own state", NULL };
 	if (path_is_within(path, context->config_directory) || path_is_within(context->config_directory, path))
-		return (struct refusal){ "your own policy for berm lies there", NULL };
+		return (struct refusal){ "it holds your own policy for berm", NULL };
 	return (struct refusal){ 0 };
 }
 
@@ -95,7 +99,8 @@ static struct refusal refuse_type(enum file_type type)
 	return (struct refusal){ 0 };
 }
 
-/* A built-in policy names places that may be anything on this machine: what is unfit there is left out, and said. */
+/* Paths of a built-in policy may have any type on this machine. There an unfit path is left out
+ * with a note, not an error. */
 static bool is_refused(struct builder *builder, const char *path, enum file_type type, enum grant_kind kind,
 		       const struct rule *rule)
 {
@@ -130,8 +135,9 @@ bool build_judged_grant(struct builder *builder, const char *canonical, enum fil
 	return true;
 }
 
-/* What the user can write may hold what the user wrote: it is searched for denied names like the rest, and not taken for a tree
- * of software. Toolchains in the home are the known exception; macOS has no search that this would lengthen or shorten. */
+/* True if the user can write the directory. It may then hold the user's files, so it is searched
+ * for denied names and not treated as a tree of software. Toolchains in the home are the known
+ * exception. macOS has no search. */
 static bool is_users_own(const struct plan *plan, const char *path, const struct file_info *info)
 {
 	const struct context *context = &plan->context;
@@ -140,20 +146,35 @@ static bool is_users_own(const struct plan *plan, const char *path, const struct
 	return (info->uid == context->uid && (info->mode & 0200)) || ((info->mode & 0002) && !(info->mode & 01000));
 }
 
+/* xcode-select names a directory in the application, and the tools there need the rest of it. */
+static const char *whole_application(const struct plan *plan, const char *path)
+{
+	static const char inside[] = ".app/Contents/Developer";
+	if (plan->context.os != OS_MACOS || !text_ends_with(path, inside))
+		return path;
+	return arena_copy_n(plan->arena, path, strlen(path) - strlen("/Contents/Developer"));
+}
+
 static void add_resolved(struct builder *builder, const char *canonical, const struct file_info *info, enum grant_kind kind,
 			 const struct rule *rule)
 {
 	if (info->type == FILE_ABSENT || info->type == FILE_UNKNOWN) {
-		build_note(builder, NOTE_MISSING, rule,
-			   info->type == FILE_ABSENT ? "%s is not there" : "%s cannot be looked at", canonical);
+		build_note(builder, NOTE_MISSING, rule, "%s %s%s", canonical,
+			   info->type == FILE_ABSENT ? "does not exist" : "cannot be inspected",
+			   rule->layer < LAYER_USER ? "" : ", so nothing is granted: create it first, or remove the rule");
+		if (info->type == FILE_ABSENT && kind == GRANT_WRITE)
+			*(struct plan_grant *)arena_push(builder->plan->arena, &builder->absent) =
+				(struct plan_grant){ canonical, kind, FILE_DIRECTORY, rule };
 		return;
 	}
 	if (kind == GRANT_SYSTEM && is_users_own(builder->plan, canonical, info)) {
 		build_note(builder, NOTE_OTHER, rule,
-			   "%s is writable for %s, so it is searched for denied names like other files", canonical,
+			   "%s is writable by %s, so it is searched for denied names like other files", canonical,
 			   builder->plan->context.user);
 		kind = GRANT_READ;
 	}
+	if (kind == GRANT_SYSTEM)
+		canonical = whole_application(builder->plan, canonical);
 	build_judged_grant(builder, canonical, info->type, kind, rule);
 }
 
@@ -187,7 +208,8 @@ void build_grants(struct builder *builder)
 		build_grant(builder, plan->context.home, FILE_DIRECTORY, GRANT_READ, &plan->home_setting.rule);
 }
 
-/* By path; of several grants of one path the one that allows most first, and of these the one of the latest layer. */
+/* Orders by path. Of grants of one path the widest comes first, then the one of the latest layer.
+ * */
 static int compare_grants(const void *left, const void *right)
 {
 	const struct plan_grant *a = left, *b = right;
@@ -211,16 +233,16 @@ static void sort_grants(struct plan_grants *grants)
 	grants->count = kept;
 }
 
-/* An exact entry of the user under files.write for what files.protect names is the user's word that it may change. */
+/* Lifts the protection from an exact files.write entry of the user or a later layer. */
 static void lift(struct builder *builder, const struct plan_grant *grant)
 {
 	struct plan *plan = builder->plan;
 	bool is_directory = grant->type == FILE_DIRECTORY;
 	const struct rule *protected_by;
-	if (grant->kind != GRANT_WRITE || grant->rule->layer < LAYER_USER)
+	if (grant->kind != GRANT_WRITE)
 		return;
 	protected_by = plan_protected_by(plan, grant->path, is_directory);
-	if (!protected_by || protected_by->layer == LAYER_FLOOR)
+	if (!protected_by || !plan_may_lift(grant->rule, protected_by))
 		return;
 	build_literal(builder, &plan->lifted, grant->path, grant->rule);
 	if (plan_protected_by(plan, grant->path, is_directory)) {
@@ -237,18 +259,34 @@ static bool is_project(const struct plan *plan, const struct plan_grant *grant)
 	return strcmp(grant->path, plan->context.project) == 0;
 }
 
-/* Deny wins over a grant of the same or a deeper path: the grant goes. False if it does. */
+/* Adds a note with the rule that would show the path. No rule does if the floor denies it. */
+static void note_denied(struct builder *builder, const struct plan_grant *grant, const struct rule *denied_by)
+{
+	if (denied_by->layer == LAYER_FLOOR)
+		build_note(builder, NOTE_DENIED, grant->rule,
+			   "%s stays hidden: `%s` denies it for every policy, and no option or rule lifts that", grant->path,
+			   denied_by->text);
+	else
+		build_note(builder, NOTE_DENIED, grant->rule,
+			   "%s stays hidden: `%s` denies it; to show it, in ~/.config/berm/berm.yml: files: {except: [%s]}",
+			   grant->path, denied_by->text, pattern_quote(builder->plan->arena, grant->path));
+}
+
+/* Deny wins over a grant of the same or a deeper path. Returns false, with a note or an error, if
+ * the grant is dropped. */
 static bool survives_deny(struct builder *builder, const struct plan_grant *grant)
 {
 	const struct rule *denied_by = plan_denied_by(builder->plan, grant->path, grant->type == FILE_DIRECTORY);
 	if (!denied_by)
 		return true;
 	if (is_project(builder->plan, grant))
-		build_error(builder, denied_by, "use another --project, or list the directory under files.except",
+		build_error(builder, denied_by,
+			    "use another --project, or list the path that the pattern matches under files.except",
 			    "`%s` denies the project itself: %s", denied_by->text, grant->path);
 	else
-		build_note(builder, NOTE_OTHER, grant->rule, "%s stays hidden: `%s` denies it", grant->path, denied_by->text);
-	/* Spelled out: without its own grant it may lie in a tree that is not searched, and must not become part of that. */
+		note_denied(builder, grant, denied_by);
+	/* A literal pattern: without its own grant the path may be in a tree that is not searched,
+	 * and would become visible. */
 	build_literal(builder, &builder->plan->deny, grant->path, denied_by);
 	return false;
 }
@@ -270,7 +308,7 @@ static int compare_links(const void *left, const void *right)
 	return strcmp(((const struct path_link *)left)->path, ((const struct path_link *)right)->path);
 }
 
-/* A link inside a grant is visible with it; only those outside have to be made. */
+/* A link inside a grant is visible with it. Only links outside have to be created in the view. */
 static void keep_outer_links(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
@@ -291,7 +329,8 @@ static void keep(struct plan *plan, struct plan_grants *kept, const struct plan_
 	*(struct plan_grant *)arena_push(plan->arena, kept) = *grant;
 }
 
-/* Deny and protect are judged against all grants, so that dropping one does not change the verdict on the next. */
+/* Deny and protect are checked against all grants, so that dropping one does not change the verdict
+ * on the next. */
 static void drop_denied(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
@@ -304,9 +343,20 @@ static void drop_denied(struct builder *builder)
 	plan->grants = kept;
 }
 
-/* A grant inside another of its kind says nothing new, and a mount of its own would make renames across it fail (EXDEV). */
-static void drop_redundant(struct plan *plan)
+static bool is_lifted(const struct plan *plan, const char *path)
 {
+	for (size_t i = 0; i < plan->lifted.count; i++)
+		if (strcmp(plan->lifted.items[i].pattern.text, path) == 0)
+			return true;
+	return false;
+}
+
+/* A grant inside another of its kind adds nothing, and a separate mount would make renames across
+ * it fail (EXDEV). A dropped one of the user still lifts a protection that only the scan knows:
+ * what a setting of git names. */
+static void drop_redundant(struct builder *builder)
+{
+	struct plan *plan = builder->plan;
 	struct plan_grants kept = { 0 };
 	for (size_t i = 0; i < plan->grants.count; i++) {
 		const struct plan_grant *grant = &plan->grants.items[i], *outer = NULL;
@@ -315,6 +365,9 @@ static void drop_redundant(struct plan *plan)
 				outer = &kept.items[k];
 		if (!outer || outer->kind != grant->kind)
 			keep(plan, &kept, grant);
+		else if (grant->kind == GRANT_WRITE && grant->rule->layer >= LAYER_USER && !is_project(plan, grant) &&
+			 !is_lifted(plan, grant->path))
+			build_literal(builder, &plan->lifted, grant->path, grant->rule);
 	}
 	plan->grants = kept;
 }
@@ -326,7 +379,11 @@ void build_grants_finish(struct builder *builder)
 	sort_grants(&plan->grants);
 	for (size_t i = 0; i < plan->grants.count; i++)
 		lift(builder, &plan->grants.items[i]);
+	/* An absent name may be created then, as a file or as a directory. */
+	for (size_t i = 0; i < builder->absent.count; i++)
+		if (plan_is_writable(plan, builder->absent.items[i].path))
+			lift(builder, &builder->absent.items[i]);
 	drop_denied(builder);
-	drop_redundant(plan);
+	drop_redundant(builder);
 	keep_outer_links(builder);
 }

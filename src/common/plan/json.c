@@ -1,9 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan for programs. docs/plan-json.md describes every member; what is written there stays true for one schema number. Values
- * of environment variables are not written: they may be secrets. */
+/* The plan as JSON. docs/plan-json.md describes every member; the description holds for one schema
+ * number. Never writes values of environment variables: they may be secrets. */
 #include "common/plan/names.h"
 
 #include "common/base/json_write.h"
+#include "common/policy/keys.h"
+
+void plan_json_rule(struct json *json, const char *name, const struct rule *rule)
+{
+	static const char *const layers[] = {
+		[LAYER_FLOOR] = "floor",     [LAYER_BASE] = "base",	      [LAYER_USER] = "user",
+		[LAYER_PROJECT] = "project", [LAYER_ENCLOSING] = "enclosing", [LAYER_COMMAND_LINE] = "command line",
+	};
+	if (!rule) {
+		json_string(json, name, NULL);
+		return;
+	}
+	json_object(json, name);
+	json_string(json, "key", rule->key);
+	json_string(json, "text", rule->text);
+	json_string(json, "layer", layers[rule->layer]);
+	json_string(json, "source", rule->origin.source);
+	json_number(json, "line", rule->origin.line);
+	json_number(json, "column", rule->origin.column);
+	json_object_end(json);
+}
 
 enum { SCHEMA = 1 };
 
@@ -36,7 +57,7 @@ static void write_grants(struct json *json, const struct plan *plan)
 		json_string(json, "path", grant->path);
 		json_string(json, "kind", kinds[grant->kind]);
 		json_string(json, "type", file_type_names[grant->type]);
-		json_rule(json, "rule", grant->rule);
+		plan_json_rule(json, "rule", grant->rule);
 		json_object_end(json);
 	}
 	json_list_end(json);
@@ -57,7 +78,7 @@ static void write_patterns(struct json *json, const char *name, const struct pla
 		json_object(json, NULL);
 		json_string(json, "pattern", patterns->items[i].pattern.text);
 		json_boolean(json, "anywhere", patterns->items[i].pattern.is_anywhere);
-		json_rule(json, "rule", patterns->items[i].rule);
+		plan_json_rule(json, "rule", patterns->items[i].rule);
 		json_object_end(json);
 	}
 	json_list_end(json);
@@ -70,7 +91,21 @@ static void write_matches(struct json *json, const char *name, const struct plan
 		json_object(json, NULL);
 		json_string(json, "path", matches->items[i].path);
 		json_string(json, "type", file_type_names[matches->items[i].type]);
-		json_rule(json, "rule", matches->items[i].rule);
+		plan_json_rule(json, "rule", matches->items[i].rule);
+		json_object_end(json);
+	}
+	json_list_end(json);
+}
+
+static void write_judged(struct json *json, const struct plan_judged *judged)
+{
+	json_list(json, "judged");
+	for (size_t i = 0; i < judged->count; i++) {
+		json_object(json, NULL);
+		json_string(json, "path", judged->items[i].path);
+		json_boolean(json, "public", judged->items[i].is_public);
+		json_string(json, "content", judged->items[i].reason);
+		plan_json_rule(json, "rule", judged->items[i].rule);
 		json_object_end(json);
 	}
 	json_list_end(json);
@@ -83,14 +118,18 @@ static void write_files(struct json *json, const struct plan *plan)
 	write_grants(json, plan);
 	write_patterns(json, "deny", &plan->deny);
 	write_patterns(json, "except", &plan->except);
+	write_patterns(json, "public", &plan->public);
 	write_patterns(json, "protect", &plan->protect);
+	write_patterns(json, "unprotect", &plan->unprotect);
 	write_patterns(json, "prune", &plan->prune);
 	write_patterns(json, "lifted", &plan->lifted);
-	write_matches(json, "masked", &plan->masked);
-	write_matches(json, "locked", &plan->locked);
-	write_matches(json, "pinned", &plan->pinned);
-	json_number(json, "scanned_directories", plan->scanned_directories);
-	json_number(json, "scanned_files", plan->scanned_files);
+	write_matches(json, "masked", &plan->scan->masked);
+	write_judged(json, &plan->scan->judged);
+	write_matches(json, "locked", &plan->scan->locked);
+	write_matches(json, "opened", &plan->scan->opened);
+	write_matches(json, "pinned", &plan->scan->pinned);
+	json_number(json, "scanned_directories", plan->scan->directories);
+	json_number(json, "scanned_files", plan->scan->files);
 	json_object_end(json);
 }
 
@@ -100,7 +139,7 @@ static void write_mode(struct json *json, const char *name, const char *mode, co
 	json_object(json, name);
 	json_string(json, "mode", mode);
 	json_string(json, "directory", directory);
-	json_rule(json, "rule", setting->is_set ? &setting->rule : NULL);
+	plan_json_rule(json, "rule", setting->is_set ? &setting->rule : NULL);
 	json_object_end(json);
 }
 
@@ -108,7 +147,37 @@ static void write_destinations(struct json *json, const char *name, const struct
 {
 	json_list(json, name);
 	for (size_t i = 0; i < destinations->count; i++)
-		json_rule(json, NULL, destinations->items[i].rule);
+		plan_json_rule(json, NULL, destinations->items[i].rule);
+	json_list_end(json);
+}
+
+static void write_local_ports(struct json *json, const char *name, const struct plan_ports *ports)
+{
+	json_list(json, name);
+	for (size_t i = 0; i < ports->count; i++) {
+		json_object(json, NULL);
+		json_number(json, "low", ports->items[i].low);
+		json_number(json, "high", ports->items[i].high);
+		plan_json_rule(json, "rule", ports->items[i].rule);
+		json_object_end(json);
+	}
+	json_list_end(json);
+}
+
+static void write_published_ports(struct json *json, const char *name, const struct plan_published *ports)
+{
+	json_list(json, name);
+	for (size_t i = 0; i < ports->count; i++) {
+		const struct plan_publish *publish = &ports->items[i];
+		char address[64];
+		address_format(&publish->address, address);
+		json_object(json, NULL);
+		json_string(json, "address", address);
+		json_number(json, "host_port", publish->host_port);
+		json_number(json, "port", publish->port);
+		plan_json_rule(json, "rule", publish->rule);
+		json_object_end(json);
+	}
 	json_list_end(json);
 }
 
@@ -116,63 +185,39 @@ static void write_network(struct json *json, const struct plan *plan)
 {
 	json_object(json, "network");
 	json_string(json, "mode", network_mode_names[plan->network.mode]);
-	json_rule(json, "rule", plan->network.rule);
-	write_destinations(json, "allow", &plan->network.allow);
-	write_destinations(json, "deny", &plan->network.deny);
-	json_list(json, "local");
-	for (size_t i = 0; i < plan->network.local.count; i++) {
-		json_object(json, NULL);
-		json_number(json, "low", plan->network.local.items[i].low);
-		json_number(json, "high", plan->network.local.items[i].high);
-		json_rule(json, "rule", plan->network.local.items[i].rule);
-		json_object_end(json);
-	}
-	json_list_end(json);
-	json_list(json, "publish");
-	for (size_t i = 0; i < plan->network.publish.count; i++) {
-		const struct plan_publish *publish = &plan->network.publish.items[i];
-		char address[64];
-		address_format(&publish->address, address);
-		json_object(json, NULL);
-		json_string(json, "address", address);
-		json_number(json, "host_port", publish->host_port);
-		json_number(json, "port", publish->port);
-		json_rule(json, "rule", publish->rule);
-		json_object_end(json);
-	}
-	json_list_end(json);
+	plan_json_rule(json, "rule", plan->network.rule);
+#define WRITE_NETWORK_LIST(field, type, kind) write_##kind(json, #field, &plan->network.field);
+	NETWORK_LISTS(WRITE_NETWORK_LIST)
+#undef WRITE_NETWORK_LIST
 	json_object_end(json);
 }
 
-static void write_path_rule(struct json *json, const char *path, const struct rule *rule)
+static void write_list(struct json *json, const struct plan *plan, const struct plan_list_info *info)
 {
-	json_object(json, NULL);
-	json_string(json, "path", path);
-	json_rule(json, "rule", rule);
-	json_object_end(json);
+	const struct plan_items *list = plan_list(plan, info);
+	json_list(json, info->name);
+	for (size_t i = 0; i < list->count; i++) {
+		json_object(json, NULL);
+		json_string(json, info->member, list->items[i].value);
+		plan_json_rule(json, "rule", list->items[i].rule);
+		json_object_end(json);
+	}
+	json_list_end(json);
 }
 
-static void write_reach(struct json *json, const struct plan *plan)
+static void write_environment(struct json *json, const struct plan *plan)
 {
-	json_list(json, "sockets");
-	for (size_t i = 0; i < plan->sockets.count; i++)
-		write_path_rule(json, plan->sockets.items[i].path, plan->sockets.items[i].rule);
-	json_list_end(json);
-	json_list(json, "devices");
-	for (size_t i = 0; i < plan->devices.count; i++)
-		write_path_rule(json, plan->devices.items[i].path, plan->devices.items[i].rule);
-	json_list_end(json);
 	json_list(json, "environment");
 	for (size_t i = 0; i < plan->environment.count; i++) {
 		json_object(json, NULL);
 		json_string(json, "name", plan->environment.items[i].name);
-		json_rule(json, "rule", plan->environment.items[i].rule);
+		plan_json_rule(json, "rule", plan->environment.items[i].rule);
 		json_object_end(json);
 	}
 	json_list_end(json);
 }
 
-/* Bytes, milliseconds or counts, as the enumeration says. */
+/* Values are bytes, milliseconds or counts, by the kind of limit. */
 static void write_limits(struct json *json, const struct plan *plan, const struct guarantee_state *states)
 {
 	const struct limit_state *holds = states ? states[GUARANTEE_LIMITS].limits : NULL;
@@ -182,7 +227,7 @@ static void write_limits(struct json *json, const struct plan *plan, const struc
 			continue;
 		json_object(json, limit_names[i]);
 		json_number(json, "value", plan->limits[i].value);
-		json_rule(json, "rule", &plan->limits[i].rule);
+		plan_json_rule(json, "rule", &plan->limits[i].rule);
 		if (holds) {
 			json_boolean(json, "hard", holds[i].mechanism && holds[i].is_hard);
 			json_string(json, "mechanism", holds[i].mechanism);
@@ -193,19 +238,48 @@ static void write_limits(struct json *json, const struct plan *plan, const struc
 	json_object_end(json);
 }
 
+static void write_settings(struct json *json, const struct plan *plan)
+{
+	for (size_t i = 0; i < SETTING_COUNT; i++) {
+		const struct key *key = policy_key_find(plan_setting_table[i].key);
+		uint64_t value = plan_setting(plan, (enum plan_setting)i);
+		if (key->kind == KEY_BOOLEAN)
+			json_boolean(json, key->path, value != 0);
+		else
+			json_number(json, key->path, value);
+	}
+}
+
 static void write_notes(struct json *json, const struct plan *plan)
 {
 	static const char *const kinds[] = {
 		[NOTE_MISSING] = "missing",	[NOTE_IGNORED] = "ignored", [NOTE_LIFTED] = "lifted",
 		[NOTE_HARD_LINK] = "hard link", [NOTE_GIT] = "git",	    [NOTE_UNSUPPORTED] = "unsupported",
-		[NOTE_OTHER] = "other",
+		[NOTE_OTHER] = "other",		[NOTE_DENIED] = "denied",
 	};
+	const struct plan_notes *lists[] = { &plan->notes, &plan->scan->notes };
 	json_list(json, "notes");
-	for (size_t i = 0; i < plan->notes.count; i++) {
+	for (size_t i = 0; i < plan->notes.count + plan->scan->notes.count; i++) {
+		bool is_scans = i >= plan->notes.count;
+		const struct plan_note *note = &lists[is_scans]->items[is_scans ? i - plan->notes.count : i];
 		json_object(json, NULL);
-		json_string(json, "kind", kinds[plan->notes.items[i].kind]);
-		json_string(json, "text", plan->notes.items[i].text);
-		json_rule(json, "rule", plan->notes.items[i].rule);
+		json_string(json, "kind", kinds[note->kind]);
+		json_string(json, "text", note->text);
+		plan_json_rule(json, "rule", note->rule);
+		json_object_end(json);
+	}
+	json_list_end(json);
+}
+
+static void write_enclosing(struct json *json, const struct context *context)
+{
+	json_list(json, "enclosing");
+	for (size_t i = 0; i < context->enclosing.count; i++) {
+		const struct enclosing_project *project = &context->enclosing.items[i];
+		json_object(json, NULL);
+		json_string(json, "path", project->path);
+		json_boolean(json, "policy", project->has_policy && !project->skipped);
+		json_string(json, "skipped", project->skipped);
 		json_object_end(json);
 	}
 	json_list_end(json);
@@ -220,6 +294,7 @@ static void write_context(struct json *json, const struct plan *plan)
 	json_number(json, "uid", context->uid);
 	json_string(json, "host_home", context->home);
 	json_string(json, "project", context->project);
+	write_enclosing(json, context);
 	json_string(json, "working_directory", context->working_directory);
 	json_list(json, "policies");
 	for (size_t i = 0; i < plan->policy->source_count; i++) {
@@ -249,9 +324,11 @@ void plan_json(const struct plan *plan, const struct guarantee_state states[GUAR
 	write_mode(&json, "tmp", tmp_mode_names[plan->tmp], &plan->tmp_setting,
 		   plan->tmp == TMP_PRIVATE ? plan->state.tmp : NULL);
 	write_network(&json, plan);
-	write_reach(&json, plan);
+	for (size_t i = 0; i < plan_list_count; i++)
+		write_list(&json, plan, &plan_list_table[i]);
+	write_environment(&json, plan);
 	write_limits(&json, plan, states);
-	json_boolean(&json, "nesting", plan->has_nesting);
+	write_settings(&json, plan);
 	json_string(&json, "state_directory", plan->state.directory);
 	write_notes(&json, plan);
 	json_object_end(&json);

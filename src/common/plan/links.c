@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symlinks on the way to a grant. One that lies where commands can write may have been put there by an earlier run: were it
- * followed, `write: [build]` would grant whatever `build` has been made to lead to. Such a rule is refused, with the path to write
- * instead; it never counts for what the link leads to. */
+/* Symlinks on the path to a grant. In a directory that commands can write, an earlier run may have
+ * planted the link: if it were followed, `write: [build]` would grant any target that the command
+ * chose. Such a rule is refused, with the path to write instead; it never grants the target of the
+ * link. */
 #include "common/plan/build.h"
 
 #include <string.h>
@@ -14,24 +15,16 @@ void build_followed(struct builder *builder, const struct rule *rule, const stru
 	}
 }
 
-static bool is_plantable(const struct plan *plan, const char *link)
-{
-	for (size_t i = 0; i < plan->grants.count; i++)
-		if (plan->grants.items[i].kind == GRANT_WRITE && path_is_within(link, plan->grants.items[i].path))
-			return true;
-	return false;
-}
-
 static void refuse(struct builder *builder, const struct followed_link *followed)
 {
 	if (followed->rule->layer <= LAYER_BASE)
-		build_note(builder, NOTE_OTHER, followed->rule, "%s is left out: %s is a link that commands can replace",
+		build_note(builder, NOTE_OTHER, followed->rule, "%s is left out: %s is a symlink that commands can replace",
 			   followed->canonical, followed->link);
 	else
 		build_error(builder, followed->rule,
-			    arena_printf(builder->plan->arena, "write what is meant: %s", followed->canonical),
-			    "`%s` cannot be granted: %s is a symbolic link where commands can write, and may lead anywhere "
-			    "next time",
+			    arena_printf(builder->plan->arena, "write the path itself: %s", followed->canonical),
+			    "`%s` cannot be granted: %s is a symlink in a directory that commands can write, so they could "
+			    "replace it",
 			    followed->rule->text, followed->link);
 }
 
@@ -39,7 +32,7 @@ bool build_refuses_link(struct builder *builder, const struct rule *rule, const 
 {
 	for (size_t i = 0; i < links->count; i++) {
 		struct followed_link followed = { .link = links->items[i].path, .canonical = canonical, .rule = rule };
-		if (!is_plantable(builder->plan, followed.link))
+		if (!plan_is_below_writable(builder->plan, followed.link))
 			continue;
 		refuse(builder, &followed);
 		return true;
@@ -58,14 +51,15 @@ static void drop_grant(struct plan_grants *grants, const struct followed_link *f
 	grants->count = kept;
 }
 
-/* Judged against all grants before the first is dropped, so that their order does not matter. */
+/* All links are checked before the first grant is dropped, so that the order of the grants does not
+ * matter. */
 void build_refuse_links(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
 	const struct rule *refused = NULL;
 
 	for (size_t i = 0; i < builder->followed.count; i++)
-		builder->followed.items[i].is_plantable = is_plantable(plan, builder->followed.items[i].link);
+		builder->followed.items[i].is_plantable = plan_is_below_writable(plan, builder->followed.items[i].link);
 	for (size_t i = 0; i < builder->followed.count; i++) {
 		const struct followed_link *followed = &builder->followed.items[i];
 		if (!followed->is_plantable || followed->rule == refused)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that `plan` and `check` use for the plan's enumerations, shared by the page and the JSON. */
+/* Names of the plan's enumerations, as the printed page and the JSON show them. */
 #ifndef BERM_COMMON_PLAN_NAMES_H
 #define BERM_COMMON_PLAN_NAMES_H
 
@@ -19,7 +19,21 @@ static const char *const limit_names[LIMIT_COUNT] = {
 	[LIMIT_DISK] = "disk",	   [LIMIT_OPEN_FILES] = "open_files", [LIMIT_FILE_SIZE] = "file_size",
 };
 
-/* Is the level held enough for the level asked for? The refusal rule itself is guarantee_judge. */
+/* One list of PLAN_LISTS in the order of its rows: lists.c. */
+struct plan_list_info {
+	const char *name, *member, *title, *nothing; /* see PLAN_LISTS */
+	size_t offset; /* of the field in struct plan */
+};
+extern const struct plan_list_info plan_list_table[];
+extern const size_t plan_list_count;
+
+/* Returns the list of a row. */
+static inline const struct plan_items *plan_list(const struct plan *plan, const struct plan_list_info *info)
+{
+	return (const struct plan_items *)(const void *)((const char *)plan + info->offset);
+}
+
+/* True if `run` accepts these states; otherwise err has the refusal of guarantee_judge. */
 bool plan_would_run(const struct plan *plan, const struct guarantee_state *states, struct error *err);
 
 #endif

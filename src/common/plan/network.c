@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The network's part of the plan: destinations, ports, and the files that name resolution needs. */
+/* Resolves the network part of the plan: destinations, ports, and the files that name resolution
+ * needs. */
 #include "common/plan/build.h"
 
-#include <string.h>
+#include "common/policy/ports.h"
 
-#include "common/base/text.h"
-
-/* What the C library reads to resolve names and to check certificates; on some systems these lead out of /etc. */
+/* Files that the C library reads to resolve names and check certificates; on some systems they are
+ * links to files outside /etc. */
 static const char *const network_files[] = {
 	"/etc/resolv.conf",
 	"/etc/hosts",
@@ -33,62 +33,34 @@ static void add_destinations(struct builder *builder, const struct rules *rules,
 	}
 }
 
-static bool parse_port(const char *text, uint16_t *port)
-{
-	uint64_t value;
-	if (!text_parse_u64(text, UINT16_MAX, &value) || value == 0)
-		return false;
-	*port = (uint16_t)value;
-	return true;
-}
-
 static void add_local(struct builder *builder, const struct rule *rule)
 {
-	struct arena *arena = builder->plan->arena;
-	struct plan_port port = { .rule = rule };
-	size_t dash = strcspn(rule->text, "-");
-	const char *low = arena_copy_n(arena, rule->text, dash);
-	const char *high = rule->text[dash] ? rule->text + dash + 1 : low;
+	struct port_range range;
+	struct error err;
 
-	if (!parse_port(low, &port.low) || !parse_port(high, &port.high) || port.low > port.high) {
-		build_error(builder, rule, NULL, "`%s` is not a port or a range of ports", rule->text);
+	if (port_range_parse(rule->text, &range, &err) < 0) {
+		build_error(builder, rule, NULL, "%s", err.message);
 		return;
 	}
-	*(struct plan_port *)arena_push(arena, &builder->plan->network.local) = port;
-}
-
-/* PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT, read from the end because an address may hold colons. */
-static bool parse_publish(struct arena *arena, const char *text, struct plan_publish *publish)
-{
-	char *copy = arena_copy(arena, text);
-	char *last = strrchr(copy, ':'), *middle;
-
-	publish->address = (struct address){ .bytes = { 127, 0, 0, 1 } };
-	if (!last) {
-		if (!parse_port(copy, &publish->port))
-			return false;
-		publish->host_port = publish->port;
-		return true;
-	}
-	*last = '\0';
-	middle = strrchr(copy, ':');
-	if (middle)
-		*middle = '\0';
-	return parse_port(last + 1, &publish->port) && parse_port(middle ? middle + 1 : copy, &publish->host_port) &&
-	       (!middle || address_parse(copy, &publish->address));
+	*(struct plan_port *)arena_push(builder->plan->arena, &builder->plan->network.local) =
+		(struct plan_port){ range.low, range.high, rule };
 }
 
 static void add_publish(struct builder *builder, const struct rule *rule)
 {
-	struct plan_publish publish = { .rule = rule };
-	if (!parse_publish(builder->plan->arena, rule->text, &publish)) {
-		build_error(builder, rule, NULL, "`%s` is not PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT", rule->text);
+	struct published_port published;
+	struct error err;
+
+	if (published_port_parse(rule->text, &published, &err) < 0) {
+		build_error(builder, rule, NULL, "%s", err.message);
 		return;
 	}
-	*(struct plan_publish *)arena_push(builder->plan->arena, &builder->plan->network.publish) = publish;
+	*(struct plan_publish *)arena_push(builder->plan->arena, &builder->plan->network.publish) =
+		(struct plan_publish){ published.address, published.host_port, published.port, rule };
 }
 
-/* Readable although no rule of files.* says so, because the user's `network: all` is useless without them. */
+/* Grants read access without a rule in files.*, because `network: all` is useless without these
+ * files. */
 static void add_network_files(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
@@ -111,16 +83,25 @@ void build_network(struct builder *builder)
 
 	plan->network.mode = mode->is_set ? (enum network_mode)mode->value : NETWORK_NONE;
 	plan->network.rule = mode->is_set ? &mode->rule : &rule_no_network;
+	build_registries(builder);
+	if (builder->registries.rule && plan->network.mode == NETWORK_NONE) {
+		plan->network.mode = NETWORK_ALLOW;
+		plan->network.rule = builder->registries.rule;
+	}
 	add_destinations(builder, &policy->network.deny, &plan->network.deny);
-	/* `network: none` of a later layer takes back what earlier ones allowed. */
+	/* `network: none` of a later layer revokes the grants of earlier ones. */
 	if (plan->network.mode == NETWORK_NONE)
 		return;
 	for (size_t i = 0; i < policy->network.publish.count; i++)
 		add_publish(builder, &policy->network.publish.items[i]);
 	for (size_t i = 0; i < policy->network.local.count; i++)
 		add_local(builder, &policy->network.local.items[i]);
-	if (plan->network.mode == NETWORK_ALLOW)
+	for (size_t i = 0; i < builder->registries.local.count; i++)
+		add_local(builder, &builder->registries.local.items[i]);
+	if (plan->network.mode == NETWORK_ALLOW) {
 		add_destinations(builder, &policy->network.allow, &plan->network.allow);
+		add_destinations(builder, &builder->registries.allow, &plan->network.allow);
+	}
 	if (plan->network.mode == NETWORK_ALL)
 		add_network_files(builder);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan for people: one page, 80 columns wide as far as the paths allow. Everything that came from outside is escaped. Prints
- * nothing itself; says nothing that the plan does not hold. */
+/* The plan as a page of text, as wide as `out` allows, if the paths fit. Every text from
+ * outside is escaped. Shows what the plan holds and derives no verdict. */
 #include "common/plan/names.h"
 
 #include <string.h>
 
 #include "common/base/text.h"
 
-enum { WIDTH = 80, INDENT = 2, MATCHES_SHOWN = 20 };
+enum { INDENT = 2, MATCHES_SHOWN = 20, BUILT_IN_SHOWN = 12 };
 
 struct page {
 	struct text *out;
@@ -27,7 +27,8 @@ static size_t width_of(const char *text, size_t length)
 
 static void heading(struct page *page, const char *text)
 {
-	text_add(page->out, "\n%s\n", text);
+	text_add(page->out, "\n");
+	text_add_wrapped(page->out, 0, text);
 }
 
 static void start_line(struct page *page, size_t indent)
@@ -43,12 +44,12 @@ static void end_line(struct page *page)
 	page->column = 0;
 }
 
-/* One word; goes to a new line with the same indent if it does not fit. */
+/* Adds one word, on a new line with the same indent if it does not fit. */
 static void put_word(struct page *page, const char *word, size_t length)
 {
 	size_t width = width_of(word, length);
 	bool is_first = page->column == page->indent;
-	if (!is_first && page->column + 1 + width + page->reserve > WIDTH) {
+	if (!is_first && page->column + 1 + width + page->reserve > text_width(page->out)) {
 		end_line(page);
 		start_line(page, page->indent);
 		is_first = true;
@@ -59,7 +60,7 @@ static void put_word(struct page *page, const char *word, size_t length)
 	page->column += width + !is_first;
 }
 
-/* Trusted or escaped text, wrapped at blanks. */
+/* Adds text that is trusted or escaped, wrapped at blanks. */
 static void put_words(struct page *page, const char *text)
 {
 	while (*text) {
@@ -75,7 +76,7 @@ static const char *shown(const struct page *page, const char *text)
 	return text_visible(page->plan->arena, text);
 }
 
-/* ~ for the home, . for the project: as the user would write it. */
+/* Returns the path as the user would write it, with ~ for the home. */
 static const char *shown_path(const struct page *page, const char *path)
 {
 	const struct context *context = &page->plan->context;
@@ -94,7 +95,16 @@ static const char *shown_place(const struct page *page, const struct rule *rule)
 	return shown(page, arena_printf(arena, "%s:%u:%u", rule->origin.source, rule->origin.line, rule->origin.column));
 }
 
-/* An item, and with -v on the right or the next line where it comes from. */
+/* Returns a pattern as written, or below the enclosing project that it starts from. */
+static const char *shown_pattern(const struct page *page, const struct rule *rule)
+{
+	const struct plan *plan = page->plan;
+	if (!rule->base || strcmp(rule->base, plan->context.project) == 0)
+		return shown(page, rule->text);
+	return shown_path(page, path_join(plan->arena, rule->base, rule->text));
+}
+
+/* Adds an item. With -v its origin follows, on the right or on the next line. */
 static void put_item(struct page *page, const char *item, const struct rule *rule)
 {
 	const char *place;
@@ -103,27 +113,37 @@ static void put_item(struct page *page, const char *item, const struct rule *rul
 	page->column += width_of(item, strlen(item));
 	if (page->is_verbose) {
 		place = shown_place(page, rule);
-		size_t width = width_of(place, strlen(place));
-		if (page->column + 2 + width > WIDTH) {
+		size_t width = width_of(place, strlen(place)), columns = text_width(page->out);
+		if (page->column + 2 + width > columns) {
 			end_line(page);
 			start_line(page, INDENT + 2);
 		}
-		if (page->column + 2 + width <= WIDTH)
-			text_add(page->out, "%*s", (int)(WIDTH - page->column - width), "");
+		if (page->column + 2 + width <= columns)
+			text_add(page->out, "%*s", (int)(columns - page->column - width), "");
 		text_add(page->out, "%s", place);
 	}
 	end_line(page);
 }
 
-/* Comma-separated and wrapped; one per line with its place with -v. */
+/* A list of items: separated by commas and wrapped, or with -v one per line with its origin. */
 struct listing {
 	struct page *page;
-	size_t count;
+	bool is_folded; /* built-in items after the first ones are counted only, without -v */
+	size_t count, folded;
 };
+
+static bool is_built_in(const struct rule *rule)
+{
+	return !rule || rule->layer <= LAYER_BASE;
+}
 
 static void list_item(struct listing *listing, const char *item, const struct rule *rule)
 {
 	struct page *page = listing->page;
+	if (listing->is_folded && !page->is_verbose && listing->count >= BUILT_IN_SHOWN && is_built_in(rule)) {
+		listing->folded++;
+		return;
+	}
 	if (page->is_verbose) {
 		put_item(page, item, rule);
 	} else {
@@ -141,12 +161,31 @@ static void list_item(struct listing *listing, const char *item, const struct ru
 
 static void list_end(struct listing *listing, const char *nothing)
 {
+	struct arena *arena = listing->page->plan->arena;
+	if (listing->folded > 0) {
+		listing->is_folded = false;
+		list_item(listing, arena_printf(arena, "and %zu more (-v shows all)", listing->folded), NULL);
+	}
 	if (listing->count == 0) {
 		start_line(listing->page, INDENT);
 		put_words(listing->page, nothing);
 		end_line(listing->page);
 	} else if (!listing->page->is_verbose) {
 		end_line(listing->page);
+	}
+}
+
+/* The enclosing projects, the outermost last. */
+static void print_enclosing(struct page *page)
+{
+	const struct plan *plan = page->plan;
+	for (size_t i = 0; i < plan->context.enclosing.count; i++) {
+		const struct enclosing_project *project = &plan->context.enclosing.items[i];
+		const char *text = project->skipped ? arena_printf(plan->arena, "skipped: %s", project->skipped)
+						    : "its rules hold here too, and only restrict";
+		start_line(page, INDENT);
+		put_words(page, arena_printf(plan->arena, "in %s (%s)", shown_path(page, project->path), text));
+		end_line(page);
 	}
 }
 
@@ -159,6 +198,7 @@ static void print_head(struct page *page)
 	start_line(page, INDENT);
 	put_words(page, shown(page, context->project));
 	end_line(page);
+	print_enclosing(page);
 	start_line(page, INDENT);
 	put_words(page, shown(page, arena_printf(plan->arena, "as %s (uid %lu) on %s%s", context->user,
 						 (unsigned long)context->uid, context->os == OS_MACOS ? "macOS" : "Linux",
@@ -169,8 +209,11 @@ static void print_head(struct page *page)
 	for (size_t i = 0; i < plan->policy->source_count; i++) {
 		const struct policy_source *source = &plan->policy->sources[i];
 		bool is_untrusted = source->layer == LAYER_PROJECT && !source->is_trusted;
-		const char *text = arena_printf(plan->arena, "%s%s%s", source->shown, is_untrusted ? " (not trusted)" : "",
-						i + 1 < plan->policy->source_count ? "," : "");
+		const char *kind = is_untrusted			      ? " (not trusted)"
+				   : source->layer == LAYER_ENCLOSING ? " (only restricts)"
+								      : "";
+		const char *text =
+			arena_printf(plan->arena, "%s%s%s", source->shown, kind, i + 1 < plan->policy->source_count ? "," : "");
 		text = shown(page, text);
 		put_word(page, text, strlen(text));
 	}
@@ -186,7 +229,7 @@ static void print_guarantee(struct page *page, int number, const struct guarante
 
 	text_add(page->out, "  %-12s %-9s ", guarantee_table[number].name, level);
 	page->indent = page->column = 25;
-	if (!state || state->level < plan->required[number])
+	if (!state || guarantee_falls_short(plan->required[number], state->level))
 		put_words(page, arena_printf(plan->arena, "(asked for: %s%s) ", required,
 					     plan->accepted_weaker[number] ? ", weaker accepted" : ""));
 	if (state && state->mechanism)
@@ -213,9 +256,9 @@ static void print_guarantees(struct page *page, const struct guarantee_state *st
 		print_guarantee(page, i, states ? &states[i] : NULL);
 	start_line(page, INDENT);
 	if (!states)
-		put_words(page, "What this other machine can hold was not tried out.");
+		put_words(page, "The guarantees of that other machine cannot be tested here.");
 	else if (plan_would_run(page->plan, states, &err))
-		put_words(page, "All that the policy asks for holds here.");
+		put_words(page, "This machine holds every guarantee that the policy requires.");
 	else
 		put_words(page, shown(page, arena_printf(page->plan->arena, "`berm run` refuses: %s", err.message)));
 	end_line(page);
@@ -224,7 +267,7 @@ static void print_guarantees(struct page *page, const struct guarantee_state *st
 static void print_grants(struct page *page, const char *title, enum grant_kind kind, const char *nothing)
 {
 	const struct plan *plan = page->plan;
-	struct listing listing = { .page = page };
+	struct listing listing = { .page = page, .is_folded = true };
 	heading(page, title);
 	for (size_t i = 0; i < plan->grants.count; i++)
 		if (plan->grants.items[i].kind == kind)
@@ -232,7 +275,7 @@ static void print_grants(struct page *page, const char *title, enum grant_kind k
 	list_end(&listing, nothing);
 }
 
-/* Relative to the project where that is shorter to read. */
+/* Returns the path relative to the project if it is in there. */
 static const char *shown_match(const struct page *page, const char *path)
 {
 	const char *project = page->plan->context.project;
@@ -257,29 +300,53 @@ static void print_matches(struct page *page, const char *title, const struct pla
 		const char *path = shown_match(page, match->path);
 		list_item(&listing, match->type == FILE_DIRECTORY ? arena_printf(arena, "%s/", path) : path, match->rule);
 	}
-	list_end(&listing, "nothing of it is there now");
+	list_end(&listing, "no match exists now");
 	if (!page->is_verbose)
 		return;
 	text_add(page->out, "  patterns:\n");
 	for (size_t i = 0; i < patterns->count; i++)
 		if (i == 0 || patterns->items[i - 1].rule != patterns->items[i].rule)
-			put_item(page, shown(page, patterns->items[i].rule->text), patterns->items[i].rule);
+			put_item(page, shown_pattern(page, patterns->items[i].rule), patterns->items[i].rule);
 }
 
-/* As written; a pattern that was resolved to a second place is one rule still. */
+/* Shows patterns as written. Two spellings of one rule are shown once. */
 static void print_patterns(struct page *page, const char *title, const struct plan_patterns *patterns, enum layer lowest)
 {
-	struct listing listing = { .page = page };
+	struct listing listing = { .page = page, .is_folded = true };
 	for (size_t i = 0; i < patterns->count; i++) {
 		const struct rule *rule = patterns->items[i].rule;
 		if ((!page->is_verbose && rule->layer < lowest) || (i > 0 && patterns->items[i - 1].rule == rule))
 			continue;
 		if (listing.count == 0)
 			heading(page, title);
-		list_item(&listing, shown(page, rule->text), rule);
+		list_item(&listing, shown_pattern(page, rule), rule);
 	}
 	if (listing.count > 0)
 		list_end(&listing, "");
+}
+
+/* Files of files.public, with what was found in each. */
+static void print_judged(struct page *page)
+{
+	const struct plan_judged *judged = &page->plan->scan->judged;
+	struct arena *arena = page->plan->arena;
+	size_t readable = 0, shown = 0;
+	for (size_t i = 0; i < judged->count; i++)
+		readable += judged->items[i].is_public;
+	if (judged->count == 0)
+		return;
+	heading(page, arena_printf(arena, "Judged by content (%zu readable, %zu hidden)", readable, judged->count - readable));
+	for (size_t i = 0; i < judged->count; i++) {
+		const struct plan_judged_file *file = &judged->items[i];
+		if (!page->is_verbose && shown++ == MATCHES_SHOWN && judged->count > MATCHES_SHOWN + 1) {
+			put_item(page, arena_printf(arena, "and %zu more (-v shows all)", judged->count - i), NULL);
+			break;
+		}
+		put_item(page,
+			 arena_printf(arena, "%s: %s: %s", shown_match(page, file->path),
+				      file->is_public ? "readable" : "hidden", file->reason),
+			 file->rule);
+	}
 }
 
 static void print_places(struct page *page)
@@ -297,11 +364,9 @@ static void print_places(struct page *page)
 	end_line(page);
 }
 
-static void print_destinations(struct page *page, const char *word, const struct destinations *destinations)
+static void print_network_rule(struct page *page, const char *word, const struct rule *rule)
 {
-	for (size_t i = 0; i < destinations->count; i++)
-		put_item(page, shown(page, arena_printf(page->plan->arena, "%s %s", word, destinations->items[i].rule->text)),
-			 destinations->items[i].rule);
+	put_item(page, shown(page, arena_printf(page->plan->arena, "%s %s", word, rule->text)), rule);
 }
 
 static void print_network(struct page *page)
@@ -310,41 +375,39 @@ static void print_network(struct page *page)
 	static const char *const sentences[] = {
 		[NETWORK_NONE] = "none",
 		[NETWORK_ALLOW] = "only these destinations",
-		[NETWORK_ALL] = "every destination, a cloud's metadata services too",
+		[NETWORK_ALL] = "every destination, including a cloud's metadata services",
 	};
-	bool is_judged = plan->network.mode == NETWORK_ALL && plan->network.deny.count > 0;
+	bool is_filtered = plan->network.mode == NETWORK_ALL && !plan_has_open_network(plan);
 	heading(page, "Network");
-	put_item(page, is_judged ? "every destination but metadata services and these" : sentences[plan->network.mode],
+	put_item(page, is_filtered ? "every destination except metadata services and these" : sentences[plan->network.mode],
 		 plan->network.rule);
-	print_destinations(page, "allow", &plan->network.allow);
-	print_destinations(page, "deny", &plan->network.deny);
-	for (size_t i = 0; i < plan->network.local.count; i++)
-		put_item(page, shown(page, arena_printf(plan->arena, "local %s", plan->network.local.items[i].rule->text)),
-			 plan->network.local.items[i].rule);
-	for (size_t i = 0; i < plan->network.publish.count; i++)
-		put_item(page, shown(page, arena_printf(plan->arena, "publish %s", plan->network.publish.items[i].rule->text)),
-			 plan->network.publish.items[i].rule);
+#define PRINT_NETWORK_LIST(field, ...)                                                                                         \
+	for (size_t i = 0; i < plan->network.field.count; i++)                                                                 \
+		print_network_rule(page, #field, plan->network.field.items[i].rule);
+	NETWORK_LISTS(PRINT_NETWORK_LIST)
+#undef PRINT_NETWORK_LIST
 }
 
-static void print_reach(struct page *page)
+static void print_list(struct page *page, const struct plan_list_info *info)
 {
-	const struct plan *plan = page->plan;
-	struct listing sockets = { .page = page }, devices = { .page = page }, variables = { .page = page };
+	const struct plan_items *list = plan_list(page->plan, info);
+	struct listing listing = { .page = page };
+	if (list->count == 0 && !info->nothing)
+		return;
+	heading(page, info->title);
+	for (size_t i = 0; i < list->count; i++)
+		list_item(&listing, shown_path(page, list->items[i].value), list->items[i].rule);
+	list_end(&listing, info->nothing);
+}
 
-	heading(page, "Sockets");
-	for (size_t i = 0; i < plan->sockets.count; i++)
-		list_item(&sockets, shown_path(page, plan->sockets.items[i].path), plan->sockets.items[i].rule);
-	list_end(&sockets, "none");
-	if (plan->devices.count > 0) {
-		heading(page, "Devices besides the basic ones");
-		for (size_t i = 0; i < plan->devices.count; i++)
-			list_item(&devices, shown_path(page, plan->devices.items[i].path), plan->devices.items[i].rule);
-		list_end(&devices, "");
-	}
+static void print_environment(struct page *page)
+{
+	const struct plan_variables *variables = &page->plan->environment;
+	struct listing listing = { .page = page };
 	heading(page, "Environment");
-	for (size_t i = 0; i < plan->environment.count; i++)
-		list_item(&variables, shown(page, plan->environment.items[i].name), plan->environment.items[i].rule);
-	list_end(&variables, "empty");
+	for (size_t i = 0; i < variables->count; i++)
+		list_item(&listing, shown(page, variables->items[i].name), variables->items[i].rule);
+	list_end(&listing, "empty");
 }
 
 static void add_limit(struct text *text, enum limit limit, uint64_t value)
@@ -357,7 +420,7 @@ static void add_limit(struct text *text, enum limit limit, uint64_t value)
 		text_add(text, "%llu", (unsigned long long)value);
 }
 
-/* "memory 4G        best effort  looked at ...": how firmly, and by what. */
+/* Adds a limit, how firmly it holds, and the mechanism: "memory 4G        best effort  ...". */
 static void print_hold(struct page *page, const char *item, const struct limit_state *hold, const struct rule *rule)
 {
 	const char *firmness = !hold->mechanism ? "not held" : hold->is_hard ? "hard" : "best effort";
@@ -402,7 +465,7 @@ static void print_limits(struct page *page, const struct guarantee_state *states
 
 static bool is_quiet(const struct page *page, const struct plan_note *note)
 {
-	/* Built-in policies name many places that a machine may lack. */
+	/* Built-in policies name many paths that a machine may lack. */
 	return !page->is_verbose && note->kind == NOTE_MISSING && note->rule && note->rule->layer <= LAYER_BASE;
 }
 
@@ -419,26 +482,43 @@ static void print_note(struct page *page, const struct plan_note *note)
 	end_line(page);
 }
 
+/* Settings that a policy sets. */
+static void print_settings(struct page *page)
+{
+	const struct plan *plan = page->plan;
+	size_t printed = 0;
+	for (size_t i = 0; i < SETTING_COUNT; i++) {
+		const struct setting *setting = &plan->settings[i];
+		if (!setting->is_set)
+			continue;
+		if (printed++ == 0)
+			heading(page, "Settings");
+		put_item(page, arena_printf(plan->arena, "%s: %s", plan_setting_table[i].key, setting->rule.text),
+			 &setting->rule);
+	}
+}
+
 static void print_notes(struct page *page)
 {
 	const struct plan *plan = page->plan;
-	size_t printed = 0, missing = 0, ignored = 0;
+	size_t printed = 0, missing = 0, ignored = 0, count = plan->notes.count + plan->scan->notes.count;
 
-	for (size_t i = 0; i < plan->notes.count; i++) {
-		const struct plan_note *note = &plan->notes.items[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_note *note =
+			i < plan->notes.count ? &plan->notes.items[i] : &plan->scan->notes.items[i - plan->notes.count];
 		if (is_quiet(page, note)) {
 			missing++;
 			continue;
 		}
 		if (printed++ == 0)
 			heading(page, "Notes");
-		ignored += note->kind == NOTE_IGNORED;
+		ignored += note->kind == NOTE_IGNORED && note->rule && note->rule->layer == LAYER_PROJECT;
 		print_note(page, note);
 	}
 	if (ignored > 0)
-		text_add(page->out, "  To accept what the project's policy asks for: berm trust\n");
+		text_add(page->out, "  To accept the rules of the project's policy: berm trust\n");
 	if (missing > 0 && page->is_verbose)
-		text_add(page->out, "  %zu paths of built-in policies are not on this machine\n", missing);
+		text_add(page->out, "  %zu paths of built-in policies do not exist on this machine\n", missing);
 }
 
 bool plan_would_run(const struct plan *plan, const struct guarantee_state *states, struct error *err)
@@ -454,15 +534,21 @@ void plan_print(const struct plan *plan, const struct guarantee_state states[GUA
 	print_head(&page);
 	print_guarantees(&page, states);
 	print_grants(&page, "Writable", GRANT_WRITE, "nothing");
-	print_grants(&page, "Readable", GRANT_READ, "nothing besides");
+	print_grants(&page, "Readable", GRANT_READ, "nothing else");
 	print_grants(&page, "System, read-only", GRANT_SYSTEM, "nothing");
-	print_matches(&page, "Hidden", &plan->masked, &plan->deny);
+	print_matches(&page, "Hidden", &plan->scan->masked, &plan->deny);
 	print_patterns(&page, "Not hidden although a pattern matches", &plan->except, LAYER_USER);
-	print_matches(&page, "Protected: readable, never changed", &plan->locked, &plan->protect);
+	print_judged(&page);
+	print_matches(&page, "Protected: readable, never changed", &plan->scan->locked, &plan->protect);
+	if (plan->scan->opened.count > 0)
+		print_matches(&page, "Writable in a protected directory", &plan->scan->opened, &plan->unprotect);
 	print_patterns(&page, "Not searched for hidden names", &plan->prune, LAYER_FLOOR);
 	print_places(&page);
 	print_network(&page);
-	print_reach(&page);
+	for (size_t i = 0; i < plan_list_count; i++)
+		print_list(&page, &plan_list_table[i]);
+	print_environment(&page);
 	print_limits(&page, states);
+	print_settings(&page);
 	print_notes(&page);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small texts that berm puts into the view for programs inside, below /run/berm (without mounts: in a directory
- * of the state that is readable inside). Nothing of them comes from denied files but their
- * names and places, which the project's directories show anyway. */
+/* Small files for programs inside, below /run/berm; in the tier landlock in a directory of the
+ * state that is readable inside. Of denied files they contain the names only, which the project's
+ * directories show anyway. */
 #include "common/plan/build.h"
+#include "common/plan/held.h"
 
 #include <string.h>
 
 #include "common/base/text.h"
 
-/* The root of the view has 4 MiB for all it holds. Names beyond are hidden all the same; `git add -A` then fails on them. */
+/* The root of the view has 4 MiB in total. Files whose names do not fit are hidden all the same;
+ * `git add -A` then fails on them. */
 enum { EXCLUDES_MAX = 1 << 20 };
 
-/* What is said of it can be read inside. */
+/* True if the directory has a .git entry. */
 static bool has_git(const struct plan *plan, const char *directory)
 {
 	const struct filesystem *fs = plan->context.fs;
@@ -22,7 +24,7 @@ static bool has_git(const struct plan *plan, const char *directory)
 	return fs->inspect(fs, path, &info) == 0 && info.type != FILE_ABSENT;
 }
 
-/* A line of a gitignore file: anchored, with everything special quoted. */
+/* Adds a line of a gitignore file: anchored, with special characters quoted. */
 static void add_ignored(struct text *out, const char *relative)
 {
 	text_add(out, "/");
@@ -34,14 +36,14 @@ static void add_ignored(struct text *out, const char *relative)
 	text_add(out, "\n");
 }
 
-/* Repositories around the file at hand, and the file before it. */
+/* The repositories that contain the current file, and the previous file. */
 struct around {
 	const char **items;
 	size_t count;
 	const char *previous;
 };
 
-/* Of the directories above, those that are also above the file before were asked about then. */
+/* Skips the directories that contain the previous file too: they were checked for it. */
 static void find_around(const struct plan *plan, struct around *around, const char *root, const char *path)
 {
 	const char *directory = path;
@@ -60,7 +62,8 @@ static void find_around(const struct plan *plan, struct around *around, const ch
 	around->previous = path;
 }
 
-/* Patterns of core.excludesFile are relative to the repository that is being asked: one line for each repository around the file. */
+/* Patterns of core.excludesFile are relative to the repository, so each repository that contains
+ * the file gets a line. */
 static void add_match(const struct plan *plan, struct around *around, struct text *out, const char *path)
 {
 	const struct plan_grant *grant = plan_grant_for(plan, path);
@@ -71,42 +74,54 @@ static void add_match(const struct plan *plan, struct around *around, struct tex
 		add_ignored(out, path + strlen(around->items[i]) + 1);
 }
 
-static void add_document(struct plan *plan, const char *name, struct text *out)
+static void add_document(const struct plan *plan, struct plan_documents *documents, const char *name, struct text *out)
 {
-	struct plan_document *document = arena_push(plan->arena, &plan->documents);
+	struct plan_document *document = arena_push(plan->arena, documents);
 	*document = (struct plan_document){ .path = path_join(plan->arena, plan->state.documents, name),
 					    .text = arena_copy(plan->arena, out->data) };
 	text_free(out);
 }
 
-/* A hidden file cannot be added: git is told that it is ignored, or `git add -A` would fail on it. Nothing is written into the
- * user's repository for that. The user's own patterns come first, because the last match decides. */
-static void add_excludes(struct plan *plan)
+/* Lists hidden files as ignored, because `git add -A` would fail on them. Nothing is written to the
+ * user's repository. The user's own patterns come first, because the last match decides. */
+static void add_excludes(const struct plan *plan, struct plan_documents *documents)
 {
 	const char *own = plan->git_user.ignores;
 	struct around around = { 0 };
 	struct text out = { 0 };
 	if (own)
 		text_add(&out, "%s\n", own);
-	text_add(&out, "# What berm hides in this project; git cannot read it here.\n");
-	for (size_t i = 0; i < plan->masked.count && out.length < EXCLUDES_MAX; i++)
-		add_match(plan, &around, &out, plan->masked.items[i].path);
-	add_document(plan, DOCUMENT_GIT_EXCLUDES, &out);
+	text_add(&out, "# Files that berm hides in this project; git cannot read them here.\n");
+	for (size_t i = 0; i < plan->scan->masked.count && out.length < EXCLUDES_MAX; i++)
+		add_match(plan, &around, &out, plan->scan->masked.items[i].path);
+	add_document(plan, documents, DOCUMENT_GIT_EXCLUDES, &out);
+}
+
+/* True if the file is in a git directory. */
+static bool is_git_directory(const struct plan *plan, const char *file)
+{
+	const struct plan_git_directories *list = &plan->scan->git_directories;
+	size_t length = strlen(file) - strlen(path_base_name(file)) - 1;
+	for (size_t i = 0; i < list->count; i++)
+		if (strncmp(list->items[i].common, file, length) == 0 && list->items[i].common[length] == '\0')
+			return true;
+	return false;
 }
 
 bool plan_locks_git_config(const struct plan *plan)
 {
-	for (size_t i = 0; i < plan->locked.count; i++) {
-		const char *path = plan->locked.items[i].path;
-		if (strcmp(path_base_name(path), "config") == 0 && strstr(path, "/.git/"))
+	for (size_t i = 0; i < plan->scan->locked.count; i++) {
+		const char *path = plan->scan->locked.items[i].path;
+		if (strcmp(path_base_name(path), "config") == 0 && (strstr(path, "/.git/") || is_git_directory(plan, path)))
 			return true;
 	}
 	return false;
 }
 
-/* Stands for the system's configuration, which it includes: who commits, unless the repository or the private home knows better; and
- * whom git tells what it does, so that berm can say why it was refused. */
-static void add_git_config(struct plan *plan)
+/* Replaces the system's configuration, which it includes. Sets user.name and user.email, which the
+ * repository and the private home override, and the socket for git's trace messages, from which
+ * berm learns that git was refused. */
+static void add_git_config(const struct plan *plan, struct plan_documents *documents)
 {
 	struct text out = { 0 };
 	text_add(&out, "[include]\n\tpath = /etc/gitconfig\n");
@@ -114,19 +129,22 @@ static void add_git_config(struct plan *plan)
 		text_add(&out, "%s", plan->git_user.config);
 	if (plan_has_mounts(plan) && plan_locks_git_config(plan))
 		text_add(&out, "[trace2]\n\tnormalTarget = af_unix:dgram:%s\n\tnormalBrief = true\n", PLAN_GIT_EVENTS);
-	add_document(plan, DOCUMENT_GIT_CONFIG, &out);
+	add_document(plan, documents, DOCUMENT_GIT_CONFIG, &out);
 	for (size_t i = 0; i < plan->git_user.files.count && plan->home != HOME_HOST; i++)
-		*(struct plan_document *)arena_push(plan->arena, &plan->documents) = plan->git_user.files.items[i];
+		*(struct plan_document *)arena_push(plan->arena, documents) = plan->git_user.files.items[i];
 }
 
-void plan_add_documents(struct plan *plan)
+void plan_run_documents(const struct plan *plan, struct plan_documents *documents)
 {
+	*documents = (struct plan_documents){ 0 };
 	if (plan->summary)
-		*arena_push(plan->arena, &plan->documents) =
+		*arena_push(plan->arena, documents) =
 			(struct plan_document){ path_join(plan->arena, plan->state.documents, DOCUMENT_SUMMARY),
 						plan->summary };
 	for (size_t i = 0; i < plan->added.count; i++)
-		*arena_push(plan->arena, &plan->documents) = plan->added.items[i];
-	add_excludes(plan);
-	add_git_config(plan);
+		*arena_push(plan->arena, documents) = plan->added.items[i];
+	if (plan_has_mounts(plan))
+		*arena_push(plan->arena, documents) = (struct plan_document){ INSIDE_HELD, held_text(plan) };
+	add_excludes(plan, documents);
+	add_git_config(plan, documents);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What files.deny means in trees of software, which are not searched: a spelled-out path is asked for, once, when the plan is made;
- * for a pattern with wildcards the directory that it begins at is kept, if there is one. A stored plan holds only while nothing on
- * the way to these names has changed, their absence included, so that a launch need not ask again. Only reads. */
+/* files.deny in trees of software, which are not searched. A literal path is looked up once, when
+ * the plan is made. For a pattern with wildcards the directory at which it begins is recorded, if
+ * it exists. A cached plan is valid only while nothing on the paths to these names has changed,
+ * their absence included, so a launch need not look them up again. Only reads. */
 #include "common/plan/build.h"
 
 #include <string.h>
 
-#include "common/scan/scan.h"
-
-/* A spelled-out path with a symlink in it has a resolved twin among the patterns: that one is taken. */
+/* Records a literal path that exists. A path with a symlink in it has a resolved twin among the
+ * patterns, which is taken instead. */
 static void name(struct plan *plan, const struct plan_pattern *item)
 {
 	const char *path = item->pattern.text, *canonical;
@@ -19,7 +19,7 @@ static void name(struct plan *plan, const struct plan_pattern *item)
 	if (path_resolve(plan->context.fs, plan->arena, path, &canonical, NULL, &info, &ignored) < 0 ||
 	    strcmp(canonical, path) != 0)
 		return;
-	/* What lies behind a closed directory that is read-only here stays behind it. */
+	/* The command cannot open a closed directory that is read-only for it. */
 	if (info.type == FILE_ABSENT || info.type == FILE_UNKNOWN)
 		return;
 	if (item->pattern.is_directory_only && info.type != FILE_DIRECTORY)

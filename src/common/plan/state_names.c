@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of the private directories of a project. Only strings: state.c makes the directories. The names come from a cryptographic
- * hash, so that no project path can be chosen to share another project's home. */
+/* Names of the private directories of a project; state.c creates them. The names contain a
+ * cryptographic hash, so that no project path can be chosen to share another project's home. */
 #include "common/plan/build.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "common/base/sha256.h"
 
-enum { KEY_HEX = 16, NAME_BYTES = 40 };
+enum { KEY_HEX = 16, NAME_BYTES = 40, SHORT_NAME = 12, SHORT_PATH = 60 };
 
 static const char *short_hash(struct arena *arena, struct sha256 *hash)
 {
@@ -17,7 +17,7 @@ static const char *short_hash(struct arena *arena, struct sha256 *hash)
 	return arena_copy_n(arena, hex, KEY_HEX);
 }
 
-/* The project's name for the reader, reduced to what needs no quoting anywhere; the hash tells projects apart. */
+/* The readable part has only characters that need no quoting anywhere. */
 const char *plan_project_key(struct arena *arena, const char *project)
 {
 	const char *base = path_base_name(project);
@@ -50,7 +50,8 @@ static void add_word(const struct plan *plan, struct words *words, const char *k
 	*(const char **)arena_push(plan->arena, words) = arena_printf(plan->arena, "%s %s", kind, text);
 }
 
-/* Everything that reaches out of the sandbox, in one order whatever the files' order was. */
+/* Returns every grant of network and sockets, sorted, so that the order of the policy does not
+ * matter. */
 static struct words reach(const struct plan *plan)
 {
 	struct words words = { 0 };
@@ -63,22 +64,61 @@ static struct words reach(const struct plan *plan)
 	for (size_t i = 0; i < plan->network.publish.count; i++)
 		add_word(plan, &words, "publish", plan->network.publish.items[i].rule->text);
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		add_word(plan, &words, "socket", plan->sockets.items[i].path);
+		add_word(plan, &words, "socket", plan->sockets.items[i].value);
 	if (words.count > 0)
 		qsort(words.items, words.count, sizeof *words.items, compare_strings);
 	return words;
 }
 
+/* An agent's home is its own, whatever hosts are added for one run: its transcripts are in it. But
+ * not with a socket, which what an earlier run left there could abuse. */
+static const char *agent_class(const struct plan *plan)
+{
+	struct words words = { 0 };
+	struct sha256 hash;
+	for (size_t i = 0; i < plan->sockets.count; i++)
+		add_word(plan, &words, "socket", plan->sockets.items[i].value);
+	if (words.count == 0)
+		return arena_printf(plan->arena, "agent-%s", plan->context.agent);
+	qsort(words.items, words.count, sizeof *words.items, compare_strings);
+	sha256_start(&hash);
+	for (size_t i = 0; i < words.count; i++)
+		sha256_add(&hash, words.items[i], strlen(words.items[i]) + 1);
+	return arena_printf(plan->arena, "agent-%s-%s", plan->context.agent, short_hash(plan->arena, &hash));
+}
+
 static const char *grant_class(const struct plan *plan)
 {
-	struct words words = reach(plan);
+	struct words words = { 0 };
 	struct sha256 hash;
+	if (plan->context.agent)
+		return agent_class(plan);
+	words = reach(plan);
 	if (words.count == 0)
 		return "offline";
 	sha256_start(&hash);
 	for (size_t i = 0; i < words.count; i++)
 		sha256_add(&hash, words.items[i], strlen(words.items[i]) + 1);
 	return arena_printf(plan->arena, "grants-%s", short_hash(plan->arena, &hash));
+}
+
+/* A socket's path has at most 104 bytes on macOS, and programs add 30 and more to TMPDIR. So the
+ * name is short there: 60 bits of the hash of the names, in an alphabet of 32. */
+const char *plan_short_name(struct arena *arena, const char *project_key, const char *grant_class)
+{
+	static const char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
+	char hex[SHA256_HEX + 1], name[SHORT_NAME + 1] = { 0 };
+	struct sha256 hash;
+
+	sha256_start(&hash);
+	sha256_add(&hash, project_key, strlen(project_key) + 1);
+	sha256_add(&hash, grant_class, strlen(grant_class) + 1);
+	sha256_finish_hex(&hash, hex);
+	for (size_t i = 0; i < SHORT_NAME; i++) {
+		const char byte[] = { hex[2 * i], hex[2 * i + 1], '\0' };
+		name[i] = digits[strtoul(byte, NULL, 16) % 32];
+	}
+	return arena_copy(arena, name);
 }
 
 bool plan_has_mounts(const struct plan *plan)
@@ -97,5 +137,13 @@ void build_state(struct builder *builder)
 					state->grant_class);
 	state->home = path_join(plan->arena, state->directory, "home");
 	state->tmp = path_join(plan->arena, state->directory, "tmp");
+	if (plan->context.os == OS_MACOS)
+		state->tmp = arena_printf(plan->arena, "%s/" PLAN_SHORT_TMP "/%s", plan->context.state_directory,
+					  plan_short_name(plan->arena, state->project_key, state->grant_class));
+	if (plan->context.os == OS_MACOS && strlen(state->tmp) > SHORT_PATH)
+		build_note(builder, NOTE_OTHER, &rule_private_tmp,
+			   "TMPDIR has %zu bytes: programs that create sockets there may fail, because a socket's path has at "
+			   "most 104",
+			   strlen(state->tmp));
 	state->documents = plan_has_mounts(plan) ? PLAN_DOCUMENTS : path_join(plan->arena, state->directory, "documents");
 }

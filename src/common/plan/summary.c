@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan in plain words for whoever works inside (PLAN_SUMMARY): what may be done here, and how the user can allow more. Made with
- * the plan and stored with it, so that a launch only writes it out. Holds nothing that cannot be seen inside anyway: names and patterns,
- * no contents. */
+/* The plan in plain words, for the command and the agent that runs it (PLAN_SUMMARY): what the
+ * sandbox allows, and how the user can allow more. It is made and cached with the plan, so that a
+ * launch only writes it out. It has names and patterns that can be seen inside anyway, never
+ * contents of files. */
 #include "common/plan/build.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 
 enum { WIDTH = 100, INDENT = 12 };
 
-/* A title and words that are wrapped behind it. */
+/* A title, and words that are wrapped in the column after it. */
 struct paragraph {
 	struct text *out;
 	size_t column, count;
@@ -65,7 +66,8 @@ static void add_grants(struct text *out, const struct plan *plan, enum grant_kin
 		end(&paragraph);
 }
 
-/* As written. Of the built-in ones those that can be met in a project: the home and the system are not here anyway. */
+/* Adds patterns as written. Built-in patterns for the home and the system are left out: their files
+ * are not visible anyway. */
 static void add_patterns(struct text *out, const struct plan *plan, const struct plan_patterns *patterns, const char *title)
 {
 	struct paragraph paragraph = { 0 };
@@ -90,7 +92,7 @@ static void add_network(struct text *out, const struct plan *plan)
 
 	begin(&paragraph, out, "network");
 	if (plan->network.mode == NETWORK_NONE)
-		add_item(&paragraph, plan, "none but the sandbox's own loopback");
+		add_item(&paragraph, plan, "none except the sandbox's own loopback");
 	else if (plan->network.mode == NETWORK_ALL)
 		add_item(&paragraph, plan, "every destination");
 	for (size_t i = 0; plan->network.mode == NETWORK_ALLOW && i < allow->count; i++)
@@ -100,7 +102,7 @@ static void add_network(struct text *out, const struct plan *plan)
 		return;
 	begin(&paragraph, out, "sockets");
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		add_item(&paragraph, plan, plan->sockets.items[i].path);
+		add_item(&paragraph, plan, plan->sockets.items[i].value);
 	end(&paragraph);
 }
 
@@ -121,8 +123,8 @@ static void add_limits(struct text *out, const struct plan *plan)
 static void add_places(struct text *out, const struct plan *plan)
 {
 	static const char *const homes[] = {
-		[HOME_PRIVATE] = "a private home in the place of the real one, kept for this project",
-		[HOME_EMPTY] = "an empty home in the place of the real one, new for each command",
+		[HOME_PRIVATE] = "a private home in place of the real one, kept for this project",
+		[HOME_EMPTY] = "an empty home in place of the real one, new for each command",
 		[HOME_HOST] = "the real home, read-only",
 	};
 	const char *home = text_visible(plan->arena, plan->context.home);
@@ -134,14 +136,13 @@ static void add_places(struct text *out, const struct plan *plan)
 void build_summary(struct builder *builder)
 {
 	struct plan *plan = builder->plan;
-	const struct plan_grant *project = plan_grant_for(plan, plan->context.project);
 	struct text out = { 0 };
 
 	text_add(&out,
-		 "This runs inside berm, a sandbox. What it allows was decided outside, and nothing that runs in here can\n"
-		 "change it.\n\n");
+		 "This command runs inside berm, a sandbox. Its rules are set outside, and nothing that runs in here can\n"
+		 "change them.\n\n");
 	text_add(&out, "%-*s%s: %s\n", INDENT, "project", text_visible(plan->arena, plan->context.project),
-		 project && project->kind == GRANT_WRITE ? "read and write" : "not writable as a whole");
+		 plan_is_writable(plan, plan->context.project) ? "read and write" : "not writable as a whole");
 	add_grants(&out, plan, GRANT_WRITE, "write");
 	add_grants(&out, plan, GRANT_READ, "read");
 	add_grants(&out, plan, GRANT_SYSTEM, "software");
@@ -150,20 +151,21 @@ void build_summary(struct builder *builder)
 	add_places(&out, plan);
 	add_network(&out, plan);
 	add_limits(&out, plan);
-	text_add(&out,
-		 "\n\"software\" and \"read\" are read-only; \"hidden\" is not readable wherever such a name lies; "
-		 "\"protected\"\n"
-		 "is readable and never changed. Besides /proc and a few devices, what is not named here is\n"
-		 "not there.\n\n"
-		 "\"Permission denied\", \"Read-only file system\", \"No such file or directory\" or \"Could not resolve "
-		 "host\"\n"
-		 "for something that should work may be this wall. There is no way around it from inside; say to the user\n"
-		 "what is needed. The user can allow it, outside of the sandbox:\n"
-		 "  berm check read PATH           which rule decides (also: write, exec, connect HOST:PORT, env NAME)\n"
-		 "  ~/.config/berm/berm.yml        files.read, files.write, files.except, network, environment.pass: for good\n"
-		 "  berm.yml in the project        the same for this project, once the user has run `berm trust`\n"
-		 "  berm run --allow-read=PATH --allow-write=PATH --allow-net=HOST:PORT -- COMMAND    for one command\n"
-		 "More: man berm, man 5 berm-policy.\n");
+	text_add(
+		&out,
+		"\nPaths under \"software\" and \"read\" are read-only. Files with a \"hidden\" name cannot be read, wherever\n"
+		"they are. \"protected\" files can be read but not changed. Apart from /proc and a few devices, nothing else\n"
+		"exists in here.\n\n"
+		"\"Permission denied\", \"Read-only file system\", \"No such file or directory\" or \"Could not resolve "
+		"host\"\n"
+		"for something that should work may come from the sandbox. It cannot be changed from inside: tell the user\n"
+		"what is needed. The user can allow it, outside of the sandbox:\n"
+		"  berm check read PATH           which rule decides (also: write, exec, connect HOST:PORT, env NAME)\n"
+		"  ~/.config/berm/berm.yml        files.read, files.write, files.except, network, environment.pass: "
+		"permanently\n"
+		"  berm.yml in the project        the same for this project, once the user has run `berm trust`\n"
+		"  berm run --allow-read=PATH --allow-write=PATH --allow-net=HOST:PORT -- COMMAND    for one command\n"
+		"More: man berm, man 5 berm-policy.\n");
 	plan->summary = arena_copy(plan->arena, out.data);
 	text_free(&out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the table of embedded files. A kind follows from the name alone, so that adding a piece is adding a file. */
+/* Reads the table of embedded files. The name alone determines the kind, so that a new piece is
+ * only a new file. */
 #include "common/policy/builtin.h"
 
 #include <stdio.h>
@@ -16,10 +17,12 @@ static enum builtin_kind kind_of(const char *name)
 		return BUILTIN_FLOOR;
 	if (strcmp(name, "default") == 0 || strcmp(name, "strict") == 0)
 		return BUILTIN_BASE;
+	if (text_starts_with(name, "agent-"))
+		return BUILTIN_AGENT;
 	return text_starts_with(name, "registry-") ? BUILTIN_REGISTRY : BUILTIN_PIECE;
 }
 
-/* The comment at the head of a file: the licence, an empty line, the summary. */
+/* Finds the summary in the comment at the head of the file: licence, empty line, summary. */
 static void find_summary(struct builtin *builtin)
 {
 	const char *at = builtin->text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policies that are part of the binary: by name, by kind, and with the one line that says what each is for. */
+/* The policies that are part of the binary, with name, kind and a one-line summary. */
 #ifndef BERM_COMMON_POLICY_BUILTIN_H
 #define BERM_COMMON_POLICY_BUILTIN_H
 
@@ -7,10 +7,11 @@
 #include <stddef.h>
 
 enum builtin_kind {
-	BUILTIN_BASE, /* what `extends` may name */
-	BUILTIN_PIECE, /* what `use` may name: a toolchain */
-	BUILTIN_REGISTRY, /* the same, for the hosts of a package registry */
-	BUILTIN_FLOOR, /* under everything, named by nobody */
+	BUILTIN_BASE, /* a name for `extends` */
+	BUILTIN_PIECE, /* a name for `use`: a toolchain */
+	BUILTIN_REGISTRY, /* a name for `use`: the hosts of a package registry */
+	BUILTIN_AGENT, /* of `berm agent`; no key can name it */
+	BUILTIN_FLOOR, /* always the lowest layer; no key can name it */
 	BUILTIN_KIND_COUNT
 };
 
@@ -23,8 +24,9 @@ struct builtin {
 	int summary_length;
 };
 
-/* The index-th in the order of their names, over all kinds; false past the last. */
+/* Returns the index-th policy of all kinds, sorted by name; false past the last. */
 bool builtin_at(size_t index, struct builtin *builtin);
+/* Finds a policy of any kind by its name; false if there is none. */
 bool builtin_find(const char *name, struct builtin *builtin);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The promises by name, the levels they can hold at, and the one rule that says when a run is refused. */
+/* The guarantees, the levels at which each can hold, and the rule by which a run is refused.
+ * Nothing else in berm decides whether a run may start with less than the policy requires. */
 #ifndef BERM_COMMON_POLICY_GUARANTEE_H
 #define BERM_COMMON_POLICY_GUARANTEE_H
 
@@ -8,56 +9,82 @@
 
 #include "common/base/error.h"
 
-enum guarantee {
-	GUARANTEE_WRITES,
-	GUARANTEE_SECRETS,
-	GUARANTEE_PLANTING,
-	GUARANTEE_NETWORK,
-	GUARANTEE_PROCESSES,
-	GUARANTEE_IPC,
-	GUARANTEE_ENVIRONMENT,
-	GUARANTEE_LIMITS,
-	GUARANTEE_KERNEL,
-	GUARANTEE_INTEGRITY,
-	GUARANTEE_COUNT
+/* Ordered: a higher level satisfies a lower one. For secrets and planting: launch < repair <
+ * strict, and strict equals enforced. */
+enum level { LEVEL_MISSING, LEVEL_PARTIAL, LEVEL_LAUNCH, LEVEL_REPAIR, LEVEL_STRICT, LEVEL_ENFORCED };
+
+/* The levels that a policy can require of a guarantee, besides those that every state can have
+ * (missing, partial). */
+enum level_scale {
+	SCALE_PLAIN, /* partial, enforced */
+	SCALE_LAUNCH, /* launch, enforced */
+	SCALE_GUARD, /* launch, repair, strict: those of files.guard */
 };
 
-/* Ordered: a higher level satisfies a lower one. For secrets and planting, launch < repair < strict (= enforced). */
-enum level { LEVEL_MISSING, LEVEL_PARTIAL, LEVEL_LAUNCH, LEVEL_REPAIR, LEVEL_STRICT, LEVEL_ENFORCED };
+/* All guarantees: X(constant, name, scale, default_level, promise). The enum, guarantee_table,
+ * the keys require.* and the choices of accept_weaker are generated from this list. Secrets
+ * and planting are required at LEVEL_REPAIR where berm can mount; plan/resolve.c requires less
+ * elsewhere. For ipc `launch` means the sockets that exist at launch. */
+#define GUARANTEE_LIST(X)                                                                                                      \
+	X(WRITES, "writes", SCALE_PLAIN, LEVEL_ENFORCED, "nothing outside the writable set changes: content, metadata, names") \
+	X(SECRETS, "secrets", SCALE_GUARD, LEVEL_REPAIR,                                                                       \
+	  "what files.deny names cannot be read, written, renamed, linked or replaced into view")                              \
+	X(PLANTING, "planting", SCALE_GUARD, LEVEL_REPAIR,                                                                     \
+	  "what the host would run later (hooks, editor tasks, settings) is not changed or created")                           \
+	X(NETWORK, "network", SCALE_PLAIN, LEVEL_ENFORCED,                                                                     \
+	  "only allowed destinations are reached; names are resolved only if allowed")                                         \
+	X(PROCESSES, "processes", SCALE_PLAIN, LEVEL_PARTIAL,                                                                  \
+	  "host processes are neither seen nor signalled; nothing survives the command")                                       \
+	X(IPC, "ipc", SCALE_LAUNCH, LEVEL_LAUNCH,                                                                              \
+	  "no host socket, bus, agent, shared memory or keyring is reachable unless named")                                    \
+	X(ENVIRONMENT, "environment", SCALE_PLAIN, LEVEL_ENFORCED, "only named variables are passed")                          \
+	X(LIMITS, "limits", SCALE_PLAIN, LEVEL_PARTIAL,                                                                        \
+	  "what the policy sets for memory, processes, CPU, time, disk and files is not exceeded")                             \
+	X(KERNEL, "kernel", SCALE_PLAIN, LEVEL_PARTIAL, "dangerous and unknown system calls fail")                             \
+	X(INTEGRITY, "integrity", SCALE_PLAIN, LEVEL_ENFORCED, "policy, cached plan and state cannot be changed from inside")
+
+enum guarantee {
+#define GUARANTEE_CONSTANT(constant, ...) GUARANTEE_##constant,
+	GUARANTEE_LIST(GUARANTEE_CONSTANT)
+#undef GUARANTEE_CONSTANT
+		GUARANTEE_COUNT
+};
 
 struct guarantee_info {
 	const char *name;
 	const char *promise; /* one line */
-	bool is_guarded; /* judged by files.guard (launch, repair, strict) instead of partial/enforced */
-	enum level default_level; /* what the default policy asks for */
+	enum level_scale scale;
+	enum level default_level; /* required unless the policy requires more */
 };
 extern const struct guarantee_info guarantee_table[GUARANTEE_COUNT];
 
-/* How one limit of the policy is held here. */
+/* How one limit of the policy is enforced on this machine. */
 struct limit_state {
-	const char *mechanism; /* NULL: not set, or nothing holds it */
-	bool is_hard; /* the kernel refuses more; else berm looks from time to time and ends the run */
-	const char *reason; /* why it is not hard, or what the number means; or NULL */
+	const char *mechanism; /* NULL: the policy does not set it, or no mechanism exists */
+	bool is_hard; /* held by the kernel; else berm measures at intervals and ends the run */
+	const char *reason; /* why it is not hard, or what the figure means; or NULL */
 };
 
-/* What a backend can hold here for one plan. */
+/* The level at which a backend enforces one guarantee for one plan. */
 struct guarantee_state {
 	enum level level;
 	const char *mechanism; /* "mount namespace, Landlock" */
 	const char *reason; /* why it is not higher, or NULL */
-	const char *fix; /* what the user can do about it, or NULL */
-	const struct limit_state
-		*limits; /* of the guarantee `limits` after a probe: one for each limit, by its number; or NULL */
+	const char *fix; /* how the user can raise it, or NULL */
+	/* Of GUARANTEE_LIMITS after a probe: LIMIT_COUNT entries. */
+	const struct limit_state *limits;
 };
 
+/* Returns the level's name on the guarantee's scale: SCALE_GUARD has strict where others have
+ * enforced. */
 const char *level_name(enum guarantee guarantee, enum level level);
-bool level_parse(const char *name, enum level *level);
+/* Finds a guarantee by its full name; false if there is none. */
 bool guarantee_parse(const char *name, enum guarantee *guarantee);
 
-/* Is this level less than what is asked for? Missing is, whatever is asked for. */
+/* True if the level is below the required one. LEVEL_MISSING always is. */
 bool guarantee_falls_short(enum level required, enum level level);
-/* The refusal rule. `required` and `accepted` are per guarantee; returns -1 with the first guarantee that falls short and is
- * not accepted weaker. A missing one is accepted only if `accepted` names it. */
+/* Applies the refusal rule. Returns 0, or -1 with an error about the first guarantee that falls
+ * short and is not accepted; the hints name the others. */
 int guarantee_judge(const enum level required[GUARANTEE_COUNT], const bool accepted[GUARANTEE_COUNT],
 		    const struct guarantee_state states[GUARANTEE_COUNT], struct error *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layers of one run, in their order: floor, base, pieces, user, project, command line. What a project's file or a narrowed
- * command line may not grant is left out here, before anything downstream can see it as a rule. Files are read through the
- * request only; everything that is wrong with any of them is told at once. */
+/* Loads the layers of one run in order: floor, base, pieces, user, project, enclosing projects,
+ * command line. Grants that a project's file or a narrowed command line may not make are dropped
+ * here, before any later stage can see them as rules. Files are read through the request only. The
+ * errors of all files are reported together. */
 #include "common/policy/policy.h"
 
 #include <errno.h>
@@ -9,10 +10,11 @@
 
 #include "common/policy/builtin.h"
 #include "common/format/yaml.h"
+#include "common/fs/pattern.h"
 #include "common/policy/value.h"
 #include "common/base/text.h"
 
-/* A chain of policies that extend each other is short; a longer one is a cycle in disguise. */
+/* A real chain of policies that extend each other is short. */
 enum { EXTENDS_MAX = 8, BUILT_IN_MAX = 64 };
 
 /* One policy that was read. */
@@ -33,22 +35,27 @@ struct loader {
 	struct diagnostics *diagnostics;
 	const char *chain[EXTENDS_MAX]; /* paths and built-in names on the way to the base */
 	size_t chain_length;
+	struct {
+		struct source *items;
+		size_t count;
+	} enclosing;
 };
 
-/* A complaint about a value of a source that has been parsed already. */
+/* Adds an error about a value of a source that has been parsed. Returns -1. */
 static int complain(struct loader *loader, const struct source *source, const struct rule *rule, const char *hint,
 		    const char *message)
 {
-	struct document document = { .arena = loader->arena,
-				     .source = source->shown,
-				     .text = source->text,
-				     .length = source->length,
-				     .diagnostics = loader->diagnostics };
+	struct yaml document = { .arena = loader->arena,
+				 .source = source->shown,
+				 .text = source->text,
+				 .length = source->length,
+				 .diagnostics = loader->diagnostics };
 
-	document_complain(&document, rule->origin.line, rule->origin.column, hint, "%s", message);
+	yaml_complain(&document, rule->origin.line, rule->origin.column, hint, "%s", message);
 	return -1;
 }
 
+/* Adds an error about a whole source. Returns -1. */
 static int complain_error(struct loader *loader, const char *source, const struct error *err)
 {
 	struct diagnostic *diagnostic = arena_push(loader->diagnostics->arena, loader->diagnostics);
@@ -59,7 +66,7 @@ static int complain_error(struct loader *loader, const char *source, const struc
 	return -1;
 }
 
-/* ~/… where the home is known: what the user would write. */
+/* Returns the path with ~ for the home, as the user would write it. */
 static const char *shown_path(struct loader *loader, const char *path)
 {
 	const char *home = loader->request->home;
@@ -83,11 +90,40 @@ static void note_source(struct loader *loader, const struct source *source, bool
 	policy->source_count = vector.count;
 }
 
+/* Relative patterns of a project's file mean its own directory, whichever project a run is in. */
+static void set_base(struct rules *rules, const char *directory)
+{
+	for (size_t i = 0; i < rules->count; i++) {
+		const char *text = rules->items[i].text;
+		bool is_home = text[0] == '~' && (text[1] == '/' || text[1] == '\0');
+		if (!is_home && text[0] != '$' && pattern_uses_base(text))
+			rules->items[i].base = directory;
+	}
+}
+
+static void set_bases(struct loader *loader, struct source *source)
+{
+	const char *slash = source->path ? strrchr(source->path, '/') : NULL;
+	const char *directory;
+
+	if ((source->layer != LAYER_PROJECT && source->layer != LAYER_ENCLOSING) || !slash || slash == source->path)
+		return;
+	directory = arena_copy_n(loader->arena, source->path, (size_t)(slash - source->path));
+	set_base(&source->policy.files.deny, directory);
+	set_base(&source->policy.files.except, directory);
+	set_base(&source->policy.files.protect, directory);
+	set_base(&source->policy.files.unprotect, directory);
+	set_base(&source->policy.files.prune, directory);
+}
+
 static int parse_source(struct loader *loader, struct source *source)
 {
 	source->is_present = true;
-	return policy_parse(loader->arena, source->shown, source->layer, source->text, source->length, &source->policy,
-			    loader->diagnostics);
+	if (policy_parse(loader->arena, source->shown, source->layer, source->text, source->length, &source->policy,
+			 loader->diagnostics) < 0)
+		return -1;
+	set_bases(loader, source);
+	return 0;
 }
 
 static int read_built_in(struct loader *loader, const char *name, enum layer layer, struct source *source)
@@ -107,7 +143,7 @@ static int read_built_in(struct loader *loader, const char *name, enum layer lay
 	return parse_source(loader, source);
 }
 
-/* An absent file is no error unless it is required: then its name was given by somebody. */
+/* An absent file is an error only if it is required, because a user or a policy names it. */
 static int read_file(struct loader *loader, const char *path, enum layer layer, bool is_required, struct source *source)
 {
 	const struct policy_request *request = loader->request;
@@ -130,7 +166,7 @@ static bool is_path(const char *name)
 	return strchr(name, '/') || text_ends_with(name, ".yml") || text_ends_with(name, ".yaml");
 }
 
-/* Relative to the file that names it. */
+/* Returns the path that `extends` means: relative to the file that contains it. */
 static const char *extends_path(struct loader *loader, const struct source *from, const char *name)
 {
 	const char *slash = from->path ? strrchr(from->path, '/') : NULL;
@@ -172,7 +208,7 @@ static bool is_piece(const char *name)
 	return builtin_find(name, &builtin) && (builtin.kind == BUILTIN_PIECE || builtin.kind == BUILTIN_REGISTRY);
 }
 
-/* The nearest built-in name that would have been right, or NULL. */
+/* Returns the built-in base or piece with the nearest name, or NULL. */
 static const char *nearest_builtin(struct loader *loader, const char *name, bool wants_base)
 {
 	const char *names[BUILT_IN_MAX] = { 0 };
@@ -192,15 +228,15 @@ static int complain_base(struct loader *loader, const struct source *from, const
 	const char *hint = "write default, strict, none, or a path with a slash: ./base.yml";
 
 	if (is_piece(rule->text))
-		hint = arena_printf(loader->arena, "`%s` is a piece: `use: [%s]`", rule->text, rule->text);
+		hint = arena_printf(loader->arena, "`%s` is a piece: write `use: [%s]`", rule->text, rule->text);
 	else if (nearest)
 		hint = arena_printf(loader->arena, "did you mean `%s`?", nearest);
 	return complain(loader, from, rule, hint,
 			arena_printf(loader->arena, "`extends`: no built-in policy `%s`", rule->text));
 }
 
-/* Some keys speak for the user in person and must not come in by way of another file. */
-static int judge_extended(struct loader *loader, const struct source *source)
+/* Refuses keys that only the user's own file may set in files that it extends. */
+static int check_extended(struct loader *loader, const struct source *source)
 {
 	if (!source->policy.command_line.is_set || !source->path)
 		return 0;
@@ -208,10 +244,43 @@ static int judge_extended(struct loader *loader, const struct source *source)
 			"`command_line` is not allowed in a file that another one extends");
 }
 
+/* Adds the place of `extends` to every error in the file that it names. */
+static void name_referrer(struct loader *loader, const struct source *from, const struct rule *rule, size_t first)
+{
+	const char *place =
+		arena_printf(loader->arena, "extended by %s:%u:%u", from->shown, rule->origin.line, rule->origin.column);
+	for (size_t i = first; i < loader->diagnostics->count; i++) {
+		struct diagnostic *diagnostic = &loader->diagnostics->items[i];
+		diagnostic->hint = diagnostic->hint ? arena_printf(loader->arena, "%s\n%s", diagnostic->hint, place) : place;
+	}
+}
+
+/* Reads a file that another one extends, with the authority of that one. */
+static int read_extended(struct loader *loader, const struct source *from, const struct rule *rule, const char *path,
+			 struct source *source)
+{
+	const struct policy_request *request = loader->request;
+	size_t before = loader->diagnostics->count;
+	struct error err = { 0 };
+	char *text;
+
+	*source = (struct source){ .path = path, .shown = shown_path(loader, path), .layer = from->layer };
+	if (!request->read)
+		error_set(&err, "%s cannot be read here", source->shown);
+	if (!request->read || request->read(request->self, loader->arena, path, &text, &source->length, &err) < 0)
+		return complain(loader, from, rule, err.hint[0] ? arena_copy(loader->arena, err.hint) : NULL,
+				arena_printf(loader->arena, "`extends`: %s", err.message));
+	source->text = text;
+	if (parse_source(loader, source) == 0)
+		return 0;
+	name_referrer(loader, from, rule, before);
+	return -1;
+}
+
 static int load_base(struct loader *loader, const struct source *from, const struct rule *rule);
 static int load_pieces(struct loader *loader, const struct source *from);
 
-/* What `extends` of a source leads to; `default` where it says nothing. */
+/* Loads the policy that a source extends: `default` if it has no `extends`. */
 static int load_base_of(struct loader *loader, const struct source *source)
 {
 	static const struct rule implied = { .key = "extends", .text = "default" };
@@ -230,8 +299,7 @@ static int load_base(struct loader *loader, const struct source *from, const str
 		name = extends_path(loader, from, name);
 		if (push_chain(loader, from, rule, name) < 0)
 			return -1;
-		/* The authority of a file is that of the file that names it. */
-		status = read_file(loader, name, from->layer, true, &source);
+		status = read_extended(loader, from, rule, name, &source);
 	} else if (!is_base(name)) {
 		return complain_base(loader, from, rule);
 	} else {
@@ -239,7 +307,7 @@ static int load_base(struct loader *loader, const struct source *from, const str
 			return -1;
 		status = read_built_in(loader, name, LAYER_BASE, &source);
 	}
-	if (status < 0 || judge_extended(loader, &source) < 0 || load_base_of(loader, &source) < 0)
+	if (status < 0 || check_extended(loader, &source) < 0 || load_base_of(loader, &source) < 0)
 		return -1;
 	policy_merge(loader->arena, loader->policy, &source.policy, false);
 	note_source(loader, &source, true);
@@ -252,7 +320,7 @@ static int complain_piece(struct loader *loader, const struct source *from, cons
 	const char *hint = "`berm policies` lists them";
 
 	if (is_base(rule->text))
-		hint = arena_printf(loader->arena, "`%s` is no piece: `extends: %s`", rule->text, rule->text);
+		hint = arena_printf(loader->arena, "`%s` is not a piece: write `extends: %s`", rule->text, rule->text);
 	else if (nearest)
 		hint = arena_printf(loader->arena, "did you mean `%s`?", nearest);
 	return complain(loader, from, rule, hint, arena_printf(loader->arena, "`use`: no built-in piece `%s`", rule->text));
@@ -286,8 +354,8 @@ static int load_pieces(struct loader *loader, const struct source *from)
 	return status;
 }
 
-/* Options went round the parser: their values are judged here, by the same rules. */
-static int judge_command_line(struct loader *loader, const struct policy *policy)
+/* Checks the values of options, which do not pass through the parser, by the same rules. */
+static int check_command_line(struct loader *loader, const struct policy *policy)
 {
 	int status = 0;
 
@@ -314,8 +382,9 @@ static int judge_command_line(struct loader *loader, const struct policy *policy
 	return status;
 }
 
-/* Trust covers the content of the project's own file, so that file cannot hand its authority to one that may change. */
-static int judge_project(struct loader *loader, const struct source *project)
+/* Trust covers the content of the project's file only, so that file must not extend another one,
+ * which could change later. */
+static int check_project(struct loader *loader, const struct source *project)
 {
 	const struct setting *extends = &project->policy.extends;
 
@@ -326,7 +395,21 @@ static int judge_project(struct loader *loader, const struct source *project)
 			"`extends`: a project's file can extend built-in policies only");
 }
 
-/* The user's file and the project's (or the one of --policy). All are parsed before the first failure counts. */
+static int read_enclosing(struct loader *loader)
+{
+	const char *const *path = loader->request->enclosing_files;
+	int status = 0;
+
+	for (; path && *path; path++) {
+		struct source *source = arena_push(loader->arena, &loader->enclosing);
+		if (read_file(loader, *path, LAYER_ENCLOSING, false, source) < 0)
+			status = -1;
+	}
+	return status;
+}
+
+/* Reads the user's file, those of enclosing projects, and the project's file or the one of
+ * --policy. Parses all of them before it returns an error. */
 static int read_sources(struct loader *loader, struct source *user, struct source *project)
 {
 	const struct policy_request *request = loader->request;
@@ -335,15 +418,17 @@ static int read_sources(struct loader *loader, struct source *user, struct sourc
 	if (request->user_file && read_file(loader, request->user_file, LAYER_USER, false, user) < 0)
 		status = -1;
 	if (request->explicit_file) {
-		/* The user's own word, although it stands where a project's file would. */
+		/* Replaces the project's file but has the user's authority. */
 		if (read_file(loader, request->explicit_file, LAYER_USER, true, project) < 0)
 			status = -1;
 	} else if (request->project_file && read_file(loader, request->project_file, LAYER_PROJECT, false, project) < 0) {
 		status = -1;
 	}
 	if (status == 0)
-		status = judge_project(loader, project);
-	if (request->command_line && judge_command_line(loader, request->command_line) < 0)
+		status = check_project(loader, project);
+	if (read_enclosing(loader) < 0)
+		status = -1;
+	if (request->command_line && check_command_line(loader, request->command_line) < 0)
 		status = -1;
 	return status;
 }
@@ -354,7 +439,7 @@ static bool is_narrow(const struct loader *loader, const struct policy *policy)
 	       (policy->command_line.is_set && policy->command_line.value == COMMAND_LINE_NARROW);
 }
 
-/* Chooses the base, follows it, and leaves in policy->extends what was chosen. */
+/* Chooses the base, loads its chain and the pieces, and stores the choice in policy->extends. */
 static int load_bottom(struct loader *loader, const struct source *user, const struct source *project, bool is_trusted)
 {
 	const struct source *chooser = is_trusted && project->policy.extends.is_set ? project : user;
@@ -372,6 +457,8 @@ static int load_bottom(struct loader *loader, const struct source *user, const s
 		};
 	if (loader->request->piece && load_piece(loader, loader->request->piece) < 0)
 		return -1;
+	if (loader->request->piece_rules)
+		policy_merge(loader->arena, loader->policy, loader->request->piece_rules, false);
 	if (load_pieces(loader, user) < 0)
 		status = -1;
 	if (is_trusted && load_pieces(loader, project) < 0)
@@ -405,6 +492,9 @@ int policy_load(struct arena *arena, const struct policy_request *request, struc
 		return -1;
 	merge_source(&loader, &user, true);
 	merge_source(&loader, &project, is_trusted);
+	/* After the project's file, which does not undo them even if it is trusted. */
+	for (size_t i = 0; i < loader.enclosing.count; i++)
+		merge_source(&loader, &loader.enclosing.items[i], false);
 	if (request->command_line)
 		policy_merge(arena, policy, request->command_line, is_narrow(&loader, policy));
 	return 0;

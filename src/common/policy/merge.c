@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One layer of policy over another, driven by the key table: lists unite, scalars are replaced, required levels only rise. In
- * narrowing mode nothing is taken that could grant more than before; what is left out is kept in `ignored` so that the plan can
- * show it. Never fails and never looks at what a value means beyond its number. */
+/* Merges one layer over another by the key table: lists unite, scalars are replaced, required
+ * levels only rise. In narrowing mode, no value is taken that could grant more than before; the
+ * others go to `ignored`, which the plan shows. Never fails. */
 #include "common/policy/policy.h"
 
 #include <string.h>
@@ -20,12 +20,18 @@ static void ignore(struct merge *merge, const struct rule *rule)
 	*arena_push(merge->arena, &merge->into->ignored) = *rule;
 }
 
-static struct rule *find_rule(const struct rules *rules, const char *text)
+static bool has_same_base(const struct rule *a, const struct rule *b)
+{
+	return a->base && b->base ? strcmp(a->base, b->base) == 0 : a->base == b->base;
+}
+
+static struct rule *find_rule(const struct rules *rules, const struct rule *wanted)
 {
 	for (size_t i = 0; i < rules->count; i++) {
-		/* The first byte settles most comparisons, and there are many: lists are merged entry by entry. */
-		if (rules->items[i].text[0] == text[0] && strcmp(rules->items[i].text, text) == 0)
-			return &rules->items[i];
+		struct rule *rule = &rules->items[i];
+		/* The first byte decides most of the many comparisons. */
+		if (rule->text[0] == wanted->text[0] && strcmp(rule->text, wanted->text) == 0 && has_same_base(rule, wanted))
+			return rule;
 	}
 	return NULL;
 }
@@ -34,9 +40,10 @@ static void merge_rules(struct merge *merge, const struct key *key, struct rules
 {
 	for (size_t i = 0; i < from->count; i++) {
 		const struct rule *rule = &from->items[i];
-		struct rule *present = find_rule(into, rule->text);
+		struct rule *present = find_rule(into, rule);
 
-		/* The later layer speaks with its own authority (its `write` lifts a `protect`), but nothing takes the floor's place. */
+		/* The rule gets the authority of the later layer (its `write` lifts a `protect`),
+		 * except that rules of the floor stay. */
 		if (present && !merge->is_narrowing && present->layer != LAYER_FLOOR)
 			*present = *rule;
 		else if (!present && merge->is_narrowing && !(key->flags & KEY_NARROWS))
@@ -79,7 +86,7 @@ static bool is_same(const struct key *key, const struct setting *a, const struct
 	return key->kind == KEY_NAME ? strcmp(a->rule.text, b->rule.text) == 0 : a->value == b->value;
 }
 
-/* Would taking `from` only take away? */
+/* True if `from` grants no more than `into`. */
 static bool narrows(const struct key *key, const struct setting *into, const struct setting *from)
 {
 	const struct key_choice *choice;
@@ -92,7 +99,7 @@ static bool narrows(const struct key *key, const struct setting *into, const str
 	return choice && choice->narrows;
 }
 
-/* The mode that a mapping implies is not worth a line of its own where its entries have theirs. */
+/* True for a network mode that a mapping implies: its ignored entries are listed one by one. */
 static bool is_implied(const struct merge *merge, const struct setting *from)
 {
 	const struct policy *policy = merge->from;

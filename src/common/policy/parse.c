@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One policy document → struct policy, by the key table. Strict: what the language does not know is an error at its place, and
- * all errors of a file are found in one go. Reads no file and knows no other layer. */
+/* Parses one policy document into struct policy by the key table. Strict: everything unknown is an
+ * error with its position, and all errors of a file are found in one pass. Reads no file and knows
+ * no other layer. */
 #include "common/policy/policy.h"
 
 #include <stdlib.h>
@@ -13,19 +14,19 @@
 enum { KEY_COUNT_MAX = 128, HINTED_VALUE_MAX = 128 };
 
 struct parse {
-	struct document document;
+	struct yaml document;
 	enum layer layer;
 	struct policy *policy;
 };
 
-/* The last part of a key's path: "deny" of "files.deny". */
+/* Returns the last part of a key's path: "deny" of "files.deny". */
 static const char *key_name(const struct key *key)
 {
 	const char *dot = strrchr(key->path, '.');
 	return dot ? dot + 1 : key->path;
 }
 
-/* Is key a direct child of parent (NULL for the top)? */
+/* True if key is a direct child of parent (NULL for the top). */
 static bool is_child(const struct key *key, const struct key *parent)
 {
 	size_t length = parent ? strlen(parent->path) : 0;
@@ -45,7 +46,7 @@ static const struct key *find_child(const struct key *parent, const char *name)
 	return NULL;
 }
 
-static struct rule make_rule(struct parse *parse, const struct key *key, const struct node *node)
+static struct rule make_rule(struct parse *parse, const struct key *key, const struct yaml_node *node)
 {
 	return (struct rule){
 		.key = key->path,
@@ -60,13 +61,14 @@ static void *field(struct parse *parse, const struct key *key)
 	return (char *)parse->policy + key->offset;
 }
 
-static void complain_value(struct parse *parse, const struct key *key, const struct node *node, const struct error *err)
+static void complain_value(struct parse *parse, const struct key *key, const struct yaml_node *node, const struct error *err)
 {
-	document_complain(&parse->document, node->line, node->column, err->hint[0] ? err->hint : NULL, "`%s`: %s", key->path,
-			  err->message);
+	yaml_complain(&parse->document, node->line, node->column, err->hint[0] ? err->hint : NULL, "`%s`: %s", key->path,
+		      err->message);
 }
 
-/* The nearest of the keys that could stand here, or of all keys with is_anywhere; NULL if none is near. */
+/* Returns the child of parent with the nearest name, or any key with is_anywhere; NULL if none is
+ * near. */
 static const struct key *nearest_key(const struct key *parent, const char *name, bool is_anywhere)
 {
 	const char *names[KEY_COUNT_MAX] = { 0 };
@@ -88,7 +90,7 @@ static const struct key *nearest_key(const struct key *parent, const char *name,
 	return NULL;
 }
 
-static void complain_unknown(struct parse *parse, const struct key *parent, const struct node *name)
+static void complain_unknown(struct parse *parse, const struct key *parent, const struct yaml_node *name)
 {
 	const struct key *sibling = nearest_key(parent, name->text, false);
 	const struct key *nearest = sibling ? sibling : nearest_key(parent, name->text, true);
@@ -96,34 +98,34 @@ static void complain_unknown(struct parse *parse, const struct key *parent, cons
 
 	if (nearest)
 		hint = arena_printf(parse->document.arena, "did you mean `%s`?", sibling ? key_name(sibling) : nearest->path);
-	document_complain(&parse->document, name->line, name->column, hint, "unknown key `%s`%s%s%s", name->text,
-			  parent ? " in `" : "", parent ? parent->path : "", parent ? "`" : "");
+	yaml_complain(&parse->document, name->line, name->column, hint, "unknown key `%s`%s%s%s", name->text,
+		      parent ? " in `" : "", parent ? parent->path : "", parent ? "`" : "");
 }
 
-static const char *shape(const struct node *node)
+static const char *shape(const struct yaml_node *node)
 {
 	if (node->kind == NODE_LIST)
 		return "a list";
 	if (node->kind == NODE_MAP)
 		return "a mapping";
-	return node->is_plain && document_plain_type(node->text) && strcmp(document_plain_type(node->text), "null") == 0
-		       ? "nothing"
+	return node->is_plain && yaml_plain_type(node->text) && strcmp(yaml_plain_type(node->text), "null") == 0
+		       ? "an empty value"
 		       : "a single value";
 }
 
-static void complain_shape(struct parse *parse, const struct key *key, const struct node *node, const char *expected)
+static void complain_shape(struct parse *parse, const struct key *key, const struct yaml_node *node, const char *expected)
 {
 	const char *hint = NULL;
 
-	/* What is there is often the one entry of the list that was meant. */
+	/* A single value is often the only entry of the intended list. */
 	if (node->kind == NODE_SCALAR && node->text[0] && strlen(node->text) < HINTED_VALUE_MAX &&
 	    policy_key_storage(key) == STORAGE_RULES)
 		hint = arena_printf(parse->document.arena, "write `%s: [\"%s\"]`", key_name(key), node->text);
-	document_complain(&parse->document, node->line, node->column, hint, "`%s` must be %s, and this is %s", key->path,
-			  expected, shape(node));
+	yaml_complain(&parse->document, node->line, node->column, hint, "`%s` must be %s, not %s", key->path, expected,
+		      shape(node));
 }
 
-static void take_list(struct parse *parse, const struct key *key, const struct node *node)
+static void take_list(struct parse *parse, const struct key *key, const struct yaml_node *node)
 {
 	struct rules *rules = field(parse, key);
 
@@ -131,13 +133,13 @@ static void take_list(struct parse *parse, const struct key *key, const struct n
 		complain_shape(parse, key, node, "a list");
 		return;
 	}
-	for (const struct node *item = node->first; item && !document_is_full(&parse->document); item = item->next) {
+	for (const struct yaml_node *item = node->first; item && !yaml_is_full(&parse->document); item = item->next) {
 		struct error err;
 		if (item->is_broken)
 			continue;
 		if (item->kind != NODE_SCALAR)
-			document_complain(&parse->document, item->line, item->column, NULL,
-					  "`%s`: an entry must be a single value, and this is %s", key->path, shape(item));
+			yaml_complain(&parse->document, item->line, item->column, NULL,
+				      "`%s`: an entry must be a single value, not %s", key->path, shape(item));
 		else if (policy_value_check(parse->document.arena, key, item->text, item->is_plain, NULL, &err) < 0)
 			complain_value(parse, key, item, &err);
 		else
@@ -145,7 +147,7 @@ static void take_list(struct parse *parse, const struct key *key, const struct n
 	}
 }
 
-static void take_setting(struct parse *parse, const struct key *key, const struct node *node)
+static void take_setting(struct parse *parse, const struct key *key, const struct yaml_node *node)
 {
 	struct setting *setting = field(parse, key);
 	struct error err;
@@ -162,26 +164,26 @@ static void take_setting(struct parse *parse, const struct key *key, const struc
 	setting->rule = make_rule(parse, key, node);
 }
 
-/* A name and its value, neither of which the reader has complained about. */
-static bool is_usable(const struct node *name)
+/* True if the YAML reader has reported neither the name nor its value. */
+static bool is_usable(const struct yaml_node *name)
 {
 	return name->kind == NODE_SCALAR && !name->is_broken && name->value && !name->value->is_broken;
 }
 
-/* Complains about a name that the mapping already has. */
-static bool is_repeated(struct parse *parse, const struct node *map, const struct node *name)
+/* True if the mapping already has this name; reports it. */
+static bool is_repeated(struct parse *parse, const struct yaml_node *map, const struct yaml_node *name)
 {
-	for (const struct node *earlier = map->first; earlier != name; earlier = earlier->next) {
+	for (const struct yaml_node *earlier = map->first; earlier != name; earlier = earlier->next) {
 		if (earlier->kind != NODE_SCALAR || strcmp(earlier->text, name->text) != 0)
 			continue;
-		document_complain(&parse->document, name->line, name->column, NULL, "`%s` is already there, in line %u",
-				  name->text, earlier->line);
+		yaml_complain(&parse->document, name->line, name->column, NULL, "`%s` is repeated: first in line %u",
+			      name->text, earlier->line);
 		return true;
 	}
 	return false;
 }
 
-static void take_assignments(struct parse *parse, const struct key *key, const struct node *node)
+static void take_assignments(struct parse *parse, const struct key *key, const struct yaml_node *node)
 {
 	struct assignments *assignments = field(parse, key);
 
@@ -189,16 +191,16 @@ static void take_assignments(struct parse *parse, const struct key *key, const s
 		complain_shape(parse, key, node, "a mapping of names to values");
 		return;
 	}
-	for (const struct node *name = node->first; name && !document_is_full(&parse->document); name = name->next) {
+	for (const struct yaml_node *name = node->first; name && !yaml_is_full(&parse->document); name = name->next) {
 		struct error err;
 		if (!is_usable(name) || is_repeated(parse, node, name))
 			continue;
-		if (!policy_value_is_variable(name->text)) {
-			document_complain(&parse->document, name->line, name->column, NULL,
-					  "`%s` is not the name of a variable", name->text);
+		if (!policy_value_is_variable(name->text, strlen(name->text), false)) {
+			yaml_complain(&parse->document, name->line, name->column, NULL, "`%s` is not a variable name",
+				      name->text);
 		} else if (name->value->kind != NODE_SCALAR) {
-			document_complain(&parse->document, name->value->line, name->value->column, NULL,
-					  "`%s`: a value must be text, and this is %s", key->path, shape(name->value));
+			yaml_complain(&parse->document, name->value->line, name->value->column, NULL,
+				      "`%s`: a value must be text, not %s", key->path, shape(name->value));
 		} else if (policy_value_check(parse->document.arena, key, name->value->text, name->value->is_plain, NULL,
 					      &err) < 0) {
 			complain_value(parse, key, name->value, &err);
@@ -210,7 +212,7 @@ static void take_assignments(struct parse *parse, const struct key *key, const s
 	}
 }
 
-static void take_version(struct parse *parse, const struct key *key, const struct node *node)
+static void take_version(struct parse *parse, const struct key *key, const struct yaml_node *node)
 {
 	struct error err;
 
@@ -220,12 +222,13 @@ static void take_version(struct parse *parse, const struct key *key, const struc
 		complain_value(parse, key, node, &err);
 }
 
-/* A mapping that grants destinations is a mode of its own; one that only denies leaves the mode to other layers. */
-static void imply_network_mode(struct parse *parse, const struct node *map)
+/* A mapping that grants destinations sets the mode; one that only denies leaves it to other
+ * layers. */
+static void imply_network_mode(struct parse *parse, const struct yaml_node *map)
 {
 	struct setting *mode = &parse->policy->network.mode;
 
-	for (const struct node *name = map->first; name; name = name->next) {
+	for (const struct yaml_node *name = map->first; name; name = name->next) {
 		if (name->kind != NODE_SCALAR || strcmp(name->text, "deny") == 0 ||
 		    !find_child(policy_key_find("network"), name->text))
 			continue;
@@ -237,9 +240,9 @@ static void imply_network_mode(struct parse *parse, const struct node *map)
 	}
 }
 
-static void take_map(struct parse *parse, const struct key *parent, const struct node *map);
+static void take_map(struct parse *parse, const struct key *parent, const struct yaml_node *map);
 
-static void take_value(struct parse *parse, const struct key *key, const struct node *node)
+static void take_value(struct parse *parse, const struct key *key, const struct yaml_node *node)
 {
 	if (key->kind == KEY_VERSION) {
 		take_version(parse, key, node);
@@ -258,9 +261,9 @@ static void take_value(struct parse *parse, const struct key *key, const struct 
 	}
 }
 
-static void take_map(struct parse *parse, const struct key *parent, const struct node *map)
+static void take_map(struct parse *parse, const struct key *parent, const struct yaml_node *map)
 {
-	for (const struct node *name = map->first; name && !document_is_full(&parse->document); name = name->next) {
+	for (const struct yaml_node *name = map->first; name && !yaml_is_full(&parse->document); name = name->next) {
 		const struct key *key;
 
 		if (!is_usable(name) || is_repeated(parse, map, name))
@@ -269,52 +272,50 @@ static void take_map(struct parse *parse, const struct key *parent, const struct
 		if (!key)
 			complain_unknown(parse, parent, name);
 		else if (key->kind == KEY_RESERVED || (key->flags & KEY_UNBUILT))
-			document_complain(&parse->document, name->line, name->column, NULL, "`%s` is not yet supported",
-					  key->path);
-		else if ((key->flags & KEY_USER_ONLY) && parse->layer == LAYER_PROJECT)
-			document_complain(&parse->document, name->line, name->column,
-					  "it is the user's to say, in ~/.config/berm/berm.yml",
-					  "`%s` is not allowed in a project's file", key->path);
+			yaml_complain(&parse->document, name->line, name->column, NULL, "`%s` is not yet supported", key->path);
+		else if ((key->flags & KEY_USER_ONLY) && (parse->layer == LAYER_PROJECT || parse->layer == LAYER_ENCLOSING))
+			yaml_complain(&parse->document, name->line, name->column, "set it in ~/.config/berm/berm.yml",
+				      "`%s` is not allowed in a project's file", key->path);
 		else
 			take_value(parse, key, name->value);
 	}
 }
 
-static bool has_version(const struct node *root)
+static bool has_version(const struct yaml_node *root)
 {
-	for (const struct node *name = root->first; name; name = name->next) {
+	for (const struct yaml_node *name = root->first; name; name = name->next) {
 		if (name->kind == NODE_SCALAR && strcmp(name->text, "version") == 0)
 			return true;
 	}
 	return false;
 }
 
-/* An empty plain scalar is what libyaml makes of a document that holds only `---`. */
-static bool is_nothing(const struct node *root)
+/* True for an empty document. libyaml makes an empty plain scalar of one that has only `---`. */
+static bool is_nothing(const struct yaml_node *root)
 {
 	return !root || (root->kind == NODE_SCALAR && root->is_plain && root->text[0] == '\0');
 }
 
-static void take_root(struct parse *parse, const struct node *root)
+static void take_root(struct parse *parse, const struct yaml_node *root)
 {
 	static const char hint[] = "begin the file with `version: 1`";
 
 	if (is_nothing(root)) {
 		if (parse->layer != LAYER_COMMAND_LINE)
-			document_complain(&parse->document, 1, 1, hint, "`version` is missing: the file is empty");
+			yaml_complain(&parse->document, 1, 1, hint, "`version` is missing: the file is empty");
 		return;
 	}
 	if (root->kind != NODE_MAP) {
-		document_complain(&parse->document, root->line, root->column, hint,
-				  "a policy is a mapping of keys, and this is %s", shape(root));
+		yaml_complain(&parse->document, root->line, root->column, hint, "a policy is a mapping of keys, not %s",
+			      shape(root));
 		return;
 	}
 	if (!has_version(root))
-		document_complain(&parse->document, root->line, root->column, hint, "`version` is missing");
+		yaml_complain(&parse->document, root->line, root->column, hint, "`version` is missing");
 	take_map(parse, NULL, root);
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_positions(const void *left, const void *right)
 {
 	const struct origin *a = &((const struct diagnostic *)left)->origin, *b = &((const struct diagnostic *)right)->origin;
 
@@ -331,17 +332,18 @@ int policy_parse(struct arena *arena, const char *source, enum layer layer, cons
 		.layer = layer,
 		.policy = policy,
 	};
-	const struct node *root;
+	const struct yaml_node *root;
 	size_t first = diagnostics->count;
 
 	*policy = (struct policy){ 0 };
 	if (!diagnostics->arena)
 		diagnostics->arena = arena;
-	root = document_read(&parse.document);
+	root = yaml_read(&parse.document);
 	if (root || parse.document.complaints == 0)
 		take_root(&parse, root);
-	/* The reader's complaints come before those about keys; the file's order is the one to work through. */
+	/* The YAML reader's errors precede those about keys: sort all by their position in the
+	 * file. */
 	if (diagnostics->count > first)
-		qsort(diagnostics->items + first, diagnostics->count - first, sizeof *diagnostics->items, compare_places);
+		qsort(diagnostics->items + first, diagnostics->count - first, sizeof *diagnostics->items, compare_positions);
 	return parse.document.complaints > 0 ? -1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user wrote: pure data, every value with its source position. Parsing a policy reads the files of its layers and
- * nothing else; what the values mean on this machine is plan.c's business. */
+/* The policy as the user wrote it: plain data, every value with its source position. This room
+ * reads policy files and nothing else; it never determines what a value means on this machine: the
+ * plan does. */
 #ifndef BERM_COMMON_POLICY_POLICY_H
 #define BERM_COMMON_POLICY_POLICY_H
 
@@ -9,16 +10,13 @@
 #include <stdint.h>
 
 #include "common/base/arena.h"
+#include "common/base/diagnostic.h"
 #include "common/base/error.h"
 #include "common/policy/guarantee.h"
 
-/* Later layers win for scalars; lists are united. The floor cannot be lifted by any other layer. */
-enum layer { LAYER_FLOOR, LAYER_BASE, LAYER_USER, LAYER_PROJECT, LAYER_COMMAND_LINE };
-
-struct origin {
-	const char *source; /* path as the user would write it, "built-in default", or "command line" */
-	unsigned line, column; /* from 1; 0 where there is none */
-};
+/* Later layers win for scalars; lists are united. No other layer can lift the floor. Files of
+ * enclosing projects only narrow, and hold over the project's own file. */
+enum layer { LAYER_FLOOR, LAYER_BASE, LAYER_USER, LAYER_PROJECT, LAYER_ENCLOSING, LAYER_COMMAND_LINE };
 
 /* One value of the policy. Plan items point to the rule they come from. */
 struct rule {
@@ -26,6 +24,9 @@ struct rule {
 	const char *text; /* the value as written */
 	struct origin origin;
 	enum layer layer;
+	/* The directory that a relative pattern with a slash starts from. NULL: the project and
+	 * each enclosing one. Used to make a plan; a cached plan does not contain it. */
+	const char *base;
 };
 
 struct rules {
@@ -33,7 +34,8 @@ struct rules {
 	size_t count;
 };
 
-/* A scalar; value is meaningful for its key only: an enum, bytes, milliseconds, a count or a boolean. */
+/* A scalar. The key defines the meaning of value: an enum, bytes, milliseconds, a count or a
+ * boolean. */
 struct setting {
 	bool is_set;
 	uint64_t value;
@@ -67,20 +69,27 @@ enum limit {
 	LIMIT_COUNT
 };
 
+/* A policy that was read. */
 struct policy_source {
-	const char *path; /* NULL for built-in ones */
-	const char *shown;
+	const char *path; /* absolute; NULL for built-in policies */
+	const char *shown; /* as messages name it */
 	enum layer layer;
-	bool is_trusted;
+	bool is_trusted; /* false: only its narrowing values were taken */
 };
 
+/* A field per key of the language; keys.c maps each key to its field. */
 struct policy {
 	struct {
-		struct rules system; /* read-only software trees: not scanned, relative deny patterns do not apply there */
+		/* Read-only software: not scanned, relative deny patterns do not apply. */
+		struct rules system;
 		struct rules read, write;
-		/* An except lifts the denies of its own and of lower layers, so that a built-in exception cannot undo what the user
-		 * or the project denies; the floor's denies are lifted by the floor's exceptions only. */
-		struct rules deny, except, protect, prune;
+		/* An exception lifts denies of the same layer and of lower ones, so that a built-in
+		 * one cannot undo a deny of the user or the project. Only the floor's exceptions
+		 * lift the floor's denies. */
+		struct rules deny, except, protect, unprotect, prune;
+		/* Names of files that are not denied while their content is public. Applies to the
+		 * same layers as an exception, never to the floor's denies. */
+		struct rules public;
 		struct setting guard; /* enum level: LEVEL_LAUNCH, LEVEL_REPAIR, LEVEL_STRICT */
 	} files;
 	struct setting home, tmp, git, nesting;
@@ -95,7 +104,8 @@ struct policy {
 	} environment;
 	struct setting limits[LIMIT_COUNT];
 	struct setting require[GUARANTEE_COUNT]; /* enum level */
-	struct rules accept_weaker; /* user's file and command line only; text is the guarantee's name */
+	/* User's file and command line only; text is the guarantee's name. */
+	struct rules accept_weaker;
 	struct setting command_line;
 	struct {
 		struct setting exec, keep;
@@ -106,108 +116,45 @@ struct policy {
 	struct setting extends; /* rule.text is the name or path */
 	struct rules use;
 
-	/* What an untrusted project file or a narrowed command line asked for and did not get. */
+	/* Not granted: from an untrusted project file or a narrowed command line. */
 	struct rules ignored;
-	/* Every policy file that was read, in order: absolute path and whether it was the project's and trusted. */
-	struct policy_source *sources;
+	struct policy_source *sources; /* every policy that was read, in the order of merging */
 	size_t source_count;
 };
 
-/* All errors of a file at once, each with its place. */
-struct diagnostic {
-	struct origin origin;
-	const char *message;
-	const char *hint; /* "did you mean `deny`?" or NULL */
-	const char *line; /* the source line, for quoting with a caret, or NULL */
-};
-
-struct diagnostics {
-	struct arena *arena;
-	struct diagnostic *items;
-	size_t count;
-};
-
-/* policy_parse.c: one document. Adds to diagnostics and returns -1 if anything is wrong; the policy is then not to be used.
- * Every rule gets `layer` and origins that name `source`. */
+/* Parses one document (parse.c). Every rule gets `layer` and an origin that names `source`. Returns
+ * -1 and adds to diagnostics if anything is wrong; the policy must not be used then. */
 int policy_parse(struct arena *arena, const char *source, enum layer layer, const char *text, size_t length,
 		 struct policy *policy, struct diagnostics *diagnostics);
 
-/* policy_merge.c: `from` over `into` by the rules of the language (lists unite, scalars: later wins). With is_narrowing only
- * what the key table marks as narrowing is taken; the rest goes to into->ignored. */
+/* Merges `from` over `into` (merge.c): lists unite, later scalars win. With is_narrowing, only
+ * values that the key table marks as narrowing are taken; the others are added to into->ignored. */
 void policy_merge(struct arena *arena, struct policy *into, const struct policy *from, bool is_narrowing);
 
-/* policy_load.c: the layers of one run. Text of files comes through `read`, so that tests need no disk. */
+/* The inputs of policy_load. Files are read through `read`, so that tests need no disk. */
 struct policy_request {
 	const char *user_file; /* absolute, or NULL */
-	const char *project_file; /* absolute path of berm.yml, or NULL */
+	const char *project_file; /* absolute path of the project's policy, or NULL */
 	bool project_is_trusted;
-	const char *explicit_file; /* --policy=FILE: stands in for the project's file and is the user's own word; or NULL */
+	/* Absolute paths of the policies of enclosing projects, which only narrow; ends with NULL,
+	 * or NULL. */
+	const char *const *enclosing_files;
+	/* --policy=FILE: replaces the project's file, with the user's authority; or NULL */
+	const char *explicit_file;
 	const struct policy *command_line; /* options as a policy of LAYER_COMMAND_LINE, or NULL */
-	bool is_narrowing; /* shims and hooks: the command line and --policy may only narrow, whatever the user's file says */
-	const char *piece; /* a built-in piece that is merged in addition to what the files say, or NULL */
-	/* Reads a whole file into the arena; 0, or -1 with err (ENOENT in err->number if it is absent). May be NULL. */
+	/* Shims and hooks: command line and --policy only narrow, regardless of the user's file. */
+	bool is_narrowing;
+	/* A built-in piece that is merged in addition to those in the files, or NULL. */
+	const char *piece;
+	const struct policy *piece_rules; /* rules of LAYER_BASE that are merged after it, or NULL */
+	/* Reads a whole file into the arena. Returns 0, or -1 with err; err->number is ENOENT if
+	 * the file is absent. May be NULL. */
 	int (*read)(void *self, struct arena *arena, const char *path, char **text, size_t *length, struct error *err);
 	void *self;
-	const char *home; /* what `~` in `extends` means, and what messages shorten to `~`; or NULL */
+	const char *home; /* replaces `~` in `extends`; messages shorten it to `~`; or NULL */
 };
+/* Reads and merges all layers of one run (load.c). Returns -1 with diagnostics of all files. */
 int policy_load(struct arena *arena, const struct policy_request *request, struct policy *policy,
 		struct diagnostics *diagnostics);
-
-/* policy_keys.c: the key table. One row per key drives the parser, the schema, `plan` and the man page. */
-enum key_kind {
-	KEY_MAP, /* a mapping whose keys are further rows: "files" */
-	KEY_PATHS, /* list of paths with ~ and $VAR */
-	KEY_PATTERNS, /* list of path patterns */
-	KEY_NAMES, /* list of names from a fixed set, or of free names (choices NULL) */
-	KEY_VARIABLES, /* list of environment variable name patterns */
-	KEY_ASSIGNMENTS, /* mapping of free names to strings */
-	KEY_DESTINATIONS, /* list of host:port patterns */
-	KEY_PORTS, /* list of port numbers or ranges */
-	KEY_PUBLISH, /* list of PORT, HOSTPORT:PORT, ADDRESS:HOSTPORT:PORT */
-	KEY_CHOICE, /* one of choices */
-	KEY_SIZE,
-	KEY_DURATION,
-	KEY_COUNT,
-	KEY_BOOLEAN,
-	KEY_VERSION,
-	KEY_NAME, /* one free name or path: extends */
-	KEY_RESERVED, /* known, an error: "not yet supported" */
-	KEY_DEVICES, /* list of device classes (choices) or paths below /dev */
-};
-
-enum key_flag {
-	KEY_NARROWS = 1, /* an untrusted project file may use it (for scalars: only the values that narrow) */
-	KEY_USER_ONLY = 2, /* an error in a project's file */
-	KEY_ALSO_SCALAR = 4, /* `network: none` as well as a mapping */
-	KEY_UNBUILT = 8, /* part of the language, but nothing enforces it yet: an error, like a reserved key */
-	KEY_RAISES = 16, /* a level: the highest of all layers counts, not the last */
-};
-
-struct key_choice {
-	const char *name;
-	uint64_t value;
-	const char *help;
-	bool narrows;
-	bool is_unbuilt; /* as KEY_UNBUILT, for one value */
-};
-
-struct key {
-	const char *path; /* "files.deny" */
-	enum key_kind kind;
-	unsigned flags;
-	size_t offset; /* of the field in struct policy */
-	const struct key_choice *choices; /* ends with a NULL name */
-	const char *help; /* one sentence, shown by the schema, `berm policies --keys` and the man page */
-};
-
-extern const struct key policy_keys[];
-extern const size_t policy_key_count;
-const struct key *policy_key_find(const char *path);
-/* The variables that may stand at the start of a path (`$NAME` or `$NAME/rest`); ends with NULL. Any other is an error. */
-extern const char *const policy_path_variables[];
-
-/* policy_schema.c: JSON Schema (draft 2020-12) of the language from the same table. */
-struct text;
-void policy_schema(struct text *out);
 
 #endif

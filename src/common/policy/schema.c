@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The language as a JSON Schema (draft 2020-12), so that editors complete and check policies. Made from the key table alone: the
- * same binary always writes the same text. Keys and values that are errors today are left out, so that an editor marks them too. */
-#include "common/policy/policy.h"
+/* The language as a JSON Schema (draft 2020-12), for completion and checks in editors. Generated
+ * from the key table and the built-in policies alone, so one binary always writes the same text.
+ * Keys and values that are not supported yet are left out, so that an editor marks them as errors
+ * too. */
+#include "common/policy/keys.h"
 
 #include <string.h>
 
-#include "common/policy/builtin.h"
+#include "common/base/json_write.h"
 #include "common/base/text.h"
+#include "common/policy/builtin.h"
 
 static const char port_pattern[] = "^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?$";
 static const char publish_pattern[] = "^((([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):)?[1-9][0-9]{0,4}:)?[1-9][0-9]{0,4}$";
@@ -15,196 +18,148 @@ static const char variables_pattern[] = "^[A-Za-z_*][A-Za-z0-9_*]*$";
 static const char size_pattern[] = "^[1-9][0-9]*[KMGT]?$";
 static const char duration_pattern[] = "^[1-9][0-9]*(ms|s|m|h|d)$";
 
-struct writer {
-	struct text *out;
-	int depth;
-	bool is_first; /* nothing yet in the current object or list */
-};
-
-static void new_line(struct writer *writer)
+static void add_type(struct json *json, const char *type, const char *pattern)
 {
-	text_add(writer->out, "\n%*s", 2 * writer->depth, "");
-}
-
-/* A member of an object, or an item of a list if name is NULL; what follows is its value. */
-static void begin_item(struct writer *writer, const char *name)
-{
-	if (!writer->is_first)
-		text_add(writer->out, ",");
-	writer->is_first = false;
-	new_line(writer);
-	if (name) {
-		text_add_json(writer->out, name);
-		text_add(writer->out, ": ");
-	}
-}
-
-static void open_item(struct writer *writer, const char *name, char bracket)
-{
-	begin_item(writer, name);
-	text_add(writer->out, "%c", bracket);
-	writer->depth++;
-	writer->is_first = true;
-}
-
-static void close_item(struct writer *writer, char bracket)
-{
-	writer->depth--;
-	new_line(writer);
-	text_add(writer->out, "%c", bracket);
-	writer->is_first = false;
-}
-
-static void add_string(struct writer *writer, const char *name, const char *value)
-{
-	begin_item(writer, name);
-	text_add_json(writer->out, value);
-}
-
-static void add_raw(struct writer *writer, const char *name, const char *value)
-{
-	begin_item(writer, name);
-	text_add(writer->out, "%s", value);
-}
-
-static void add_type(struct writer *writer, const char *type, const char *pattern)
-{
-	add_string(writer, "type", type);
+	json_string(json, "type", type);
 	if (pattern)
-		add_string(writer, "pattern", pattern);
+		json_string(json, "pattern", pattern);
 }
 
-static void add_alternative(struct writer *writer, const char *type, const char *pattern)
+static void add_alternative(struct json *json, const char *type, const char *pattern)
 {
-	open_item(writer, NULL, '{');
-	add_type(writer, type, pattern);
-	close_item(writer, '}');
+	json_object(json, NULL);
+	add_type(json, type, pattern);
+	json_object_end(json);
 }
 
-static void add_port_alternative(struct writer *writer)
+static void add_port_alternative(struct json *json)
 {
-	open_item(writer, NULL, '{');
-	add_string(writer, "type", "integer");
-	add_raw(writer, "minimum", "1");
-	add_raw(writer, "maximum", "65535");
-	close_item(writer, '}');
+	json_object(json, NULL);
+	json_string(json, "type", "integer");
+	json_number(json, "minimum", 1);
+	json_number(json, "maximum", 65535);
+	json_object_end(json);
 }
 
-static void add_constant(struct writer *writer, const char *value, const char *help, int help_length)
+static void add_constant(struct json *json, const char *value, const char *help, int help_length)
 {
-	open_item(writer, NULL, '{');
-	add_string(writer, "const", value);
+	json_object(json, NULL);
+	json_string(json, "const", value);
 	if (help) {
 		struct text description = { 0 };
 		text_add_n(&description, help, (size_t)help_length);
-		add_string(writer, "description", description.data);
+		json_string(json, "description", description.data);
 		text_free(&description);
 	}
-	close_item(writer, '}');
+	json_object_end(json);
 }
 
-static void add_choices(struct writer *writer, const struct key *key)
+static void add_choices(struct json *json, const struct key *key)
 {
 	for (const struct key_choice *choice = key->choices; choice && choice->name; choice++) {
 		if (!choice->is_unbuilt)
-			add_constant(writer, choice->name, choice->help, choice->help ? (int)strlen(choice->help) : 0);
+			add_constant(json, choice->name, choice->help, choice->help ? (int)strlen(choice->help) : 0);
 	}
 }
 
-static void add_builtins(struct writer *writer, bool wants_bases)
+static void add_builtins(struct json *json, bool wants_bases)
 {
 	struct builtin builtin;
 
 	for (size_t i = 0; builtin_at(i, &builtin); i++) {
-		if (builtin.kind == BUILTIN_FLOOR || (builtin.kind == BUILTIN_BASE) != wants_bases)
+		if (builtin.kind == BUILTIN_FLOOR || builtin.kind == BUILTIN_AGENT ||
+		    (builtin.kind == BUILTIN_BASE) != wants_bases)
 			continue;
-		add_constant(writer, builtin.name, builtin.summary, builtin.summary_length);
+		add_constant(json, builtin.name, builtin.summary, builtin.summary_length);
 	}
 }
 
-/* What one entry of a list may be. */
-static void add_entry(struct writer *writer, const struct key *key)
+/* The schema of one list entry. */
+static void add_entry(struct json *json, const struct key *key)
 {
 	bool is_path = key->kind == KEY_PATHS || key->kind == KEY_PATTERNS;
 
-	open_item(writer, "items", '{');
+	json_object(json, "items");
 	if (is_path) {
-		/* An unquoted `~` is null to a YAML reader, and the home to us. */
-		add_raw(writer, "type", "[\"string\", \"null\"]");
-		add_raw(writer, "minLength", "1");
+		/* An unquoted `~` is null in YAML and the home in a policy. */
+		json_list(json, "type");
+		json_string(json, NULL, "string");
+		json_string(json, NULL, "null");
+		json_list_end(json);
+		json_number(json, "minLength", 1);
 		if (key->kind == KEY_PATHS)
-			add_string(writer, "pattern", "^[^*]+$");
+			json_string(json, "pattern", "^[^*]+$");
 	} else if (key->kind == KEY_VARIABLES || key->kind == KEY_DESTINATIONS) {
-		add_type(writer, "string", key->kind == KEY_VARIABLES ? variables_pattern : "^\\S+$");
+		add_type(json, "string", key->kind == KEY_VARIABLES ? variables_pattern : "^\\S+$");
 	} else {
-		open_item(writer, "anyOf", '[');
+		json_list(json, "anyOf");
 		if (key->kind == KEY_PORTS || key->kind == KEY_PUBLISH) {
-			add_port_alternative(writer);
-			add_alternative(writer, "string", key->kind == KEY_PORTS ? port_pattern : publish_pattern);
+			add_port_alternative(json);
+			add_alternative(json, "string", key->kind == KEY_PORTS ? port_pattern : publish_pattern);
 		} else if (key->choices) {
-			add_choices(writer, key);
+			add_choices(json, key);
 			if (key->kind == KEY_DEVICES)
-				add_alternative(writer, "string", "^/dev/[^/]");
+				add_alternative(json, "string", "^/dev/[^/]");
 		} else {
-			add_builtins(writer, false);
+			add_builtins(json, false);
 		}
-		close_item(writer, ']');
+		json_list_end(json);
 	}
-	close_item(writer, '}');
+	json_object_end(json);
 }
 
-static void add_assignments(struct writer *writer)
+static void add_assignments(struct json *json)
 {
-	add_string(writer, "type", "object");
-	open_item(writer, "propertyNames", '{');
-	add_string(writer, "pattern", variable_pattern);
-	close_item(writer, '}');
-	open_item(writer, "additionalProperties", '{');
-	add_string(writer, "type", "string");
-	close_item(writer, '}');
+	json_string(json, "type", "object");
+	json_object(json, "propertyNames");
+	json_string(json, "pattern", variable_pattern);
+	json_object_end(json);
+	json_object(json, "additionalProperties");
+	json_string(json, "type", "string");
+	json_object_end(json);
 }
 
-static void add_size(struct writer *writer)
+static void add_size(struct json *json)
 {
-	open_item(writer, "anyOf", '[');
-	open_item(writer, NULL, '{');
-	add_string(writer, "type", "integer");
-	add_raw(writer, "minimum", "1");
-	close_item(writer, '}');
-	add_alternative(writer, "string", size_pattern);
-	close_item(writer, ']');
+	json_list(json, "anyOf");
+	json_object(json, NULL);
+	json_string(json, "type", "integer");
+	json_number(json, "minimum", 1);
+	json_object_end(json);
+	add_alternative(json, "string", size_pattern);
+	json_list_end(json);
 }
 
-static void add_name(struct writer *writer)
+static void add_name(struct json *json)
 {
-	open_item(writer, "anyOf", '[');
-	add_builtins(writer, true);
-	add_constant(writer, "none", "nothing but the floor", (int)strlen("nothing but the floor"));
-	add_alternative(writer, "string", "/|\\.ya?ml$");
-	close_item(writer, ']');
+	json_list(json, "anyOf");
+	add_builtins(json, true);
+	add_constant(json, "none", "the floor alone", (int)strlen("the floor alone"));
+	add_alternative(json, "string", "/|\\.ya?ml$");
+	json_list_end(json);
 }
 
-static void add_map(struct writer *writer, const struct key *parent);
+static void add_map(struct json *json, const struct key *parent);
 
 /* A mapping that may also be a single word. */
-static void add_map_or_choice(struct writer *writer, const struct key *key)
+static void add_map_or_choice(struct json *json, const struct key *key)
 {
-	open_item(writer, "anyOf", '[');
-	add_choices(writer, key);
-	open_item(writer, NULL, '{');
-	add_map(writer, key);
-	close_item(writer, '}');
-	close_item(writer, ']');
+	json_list(json, "anyOf");
+	add_choices(json, key);
+	json_object(json, NULL);
+	add_map(json, key);
+	json_object_end(json);
+	json_list_end(json);
 }
 
-static void add_value(struct writer *writer, const struct key *key)
+static void add_value(struct json *json, const struct key *key)
 {
 	switch (key->kind) {
 	case KEY_MAP:
 		if (key->flags & KEY_ALSO_SCALAR)
-			add_map_or_choice(writer, key);
+			add_map_or_choice(json, key);
 		else
-			add_map(writer, key);
+			add_map(json, key);
 		return;
 	case KEY_PATHS:
 	case KEY_PATTERNS:
@@ -214,36 +169,36 @@ static void add_value(struct writer *writer, const struct key *key)
 	case KEY_PORTS:
 	case KEY_PUBLISH:
 	case KEY_DEVICES:
-		add_string(writer, "type", "array");
-		add_entry(writer, key);
+		json_string(json, "type", "array");
+		add_entry(json, key);
 		return;
 	case KEY_ASSIGNMENTS:
-		add_assignments(writer);
+		add_assignments(json);
 		return;
 	case KEY_CHOICE:
-		open_item(writer, "anyOf", '[');
-		add_choices(writer, key);
-		close_item(writer, ']');
+		json_list(json, "anyOf");
+		add_choices(json, key);
+		json_list_end(json);
 		return;
 	case KEY_SIZE:
-		add_size(writer);
+		add_size(json);
 		return;
 	case KEY_DURATION:
-		add_type(writer, "string", duration_pattern);
+		add_type(json, "string", duration_pattern);
 		return;
 	case KEY_COUNT:
-		add_string(writer, "type", "integer");
-		add_raw(writer, "minimum", "1");
-		add_raw(writer, "maximum", "4294967295");
+		json_string(json, "type", "integer");
+		json_number(json, "minimum", 1);
+		json_number(json, "maximum", 4294967295);
 		return;
 	case KEY_BOOLEAN:
-		add_string(writer, "type", "boolean");
+		json_string(json, "type", "boolean");
 		return;
 	case KEY_VERSION:
-		add_raw(writer, "const", "1");
+		json_number(json, "const", 1);
 		return;
 	case KEY_NAME:
-		add_name(writer);
+		add_name(json);
 		return;
 	case KEY_RESERVED:
 		return;
@@ -262,32 +217,34 @@ static bool is_shown(const struct key *key, const struct key *parent)
 	return !strchr(rest, '.');
 }
 
-static void add_map(struct writer *writer, const struct key *parent)
+static void add_map(struct json *json, const struct key *parent)
 {
-	add_string(writer, "type", "object");
-	add_raw(writer, "additionalProperties", "false");
-	open_item(writer, "properties", '{');
+	json_string(json, "type", "object");
+	json_boolean(json, "additionalProperties", false);
+	json_object(json, "properties");
 	for (size_t i = 0; i < policy_key_count; i++) {
 		const struct key *key = &policy_keys[i];
 		if (!is_shown(key, parent))
 			continue;
-		open_item(writer, parent ? key->path + strlen(parent->path) + 1 : key->path, '{');
-		add_string(writer, "description", key->help);
-		add_value(writer, key);
-		close_item(writer, '}');
+		json_object(json, parent ? key->path + strlen(parent->path) + 1 : key->path);
+		json_string(json, "description", key->help);
+		add_value(json, key);
+		json_object_end(json);
 	}
-	close_item(writer, '}');
+	json_object_end(json);
 }
 
 void policy_schema(struct text *out)
 {
-	struct writer writer = { .out = out, .depth = 1, .is_first = true };
+	struct json json = { .out = out };
 
-	text_add(out, "{");
-	add_string(&writer, "$schema", "https://json-schema.org/draft/2020-12/schema");
-	add_string(&writer, "title", "berm policy");
-	add_string(&writer, "description", "What one command may touch. See berm-policy(5).");
-	add_raw(&writer, "required", "[\"version\"]");
-	add_map(&writer, NULL);
-	text_add(out, "\n}\n");
+	json_object(&json, NULL);
+	json_string(&json, "$schema", "https://json-schema.org/draft/2020-12/schema");
+	json_string(&json, "title", "berm policy");
+	json_string(&json, "description", "What one command may touch. See berm-policy(5).");
+	json_list(&json, "required");
+	json_string(&json, NULL, "version");
+	json_list_end(&json);
+	add_map(&json, NULL);
+	json_object_end(&json);
 }

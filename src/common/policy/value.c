@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges single values of a policy. Whatever passes here is well-formed; what it means on this machine is the plan's business.
- * Looks at nothing but the text. */
+/* Checks single values of a policy. A value that passes is well-formed; the plan resolves its
+ * meaning on this machine. Reads only the text. */
 #include "common/policy/value.h"
 
 #include <string.h>
@@ -8,42 +8,13 @@
 #include "common/net/destination.h"
 #include "common/format/yaml.h"
 #include "common/fs/pattern.h"
+#include "common/policy/ports.h"
 #include "common/base/text.h"
 
 enum { CHOICE_COUNT_MAX = 32 };
 
 static const char digits[] = "0123456789";
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
-
-enum key_storage policy_key_storage(const struct key *key)
-{
-	switch (key->kind) {
-	case KEY_PATHS:
-	case KEY_PATTERNS:
-	case KEY_NAMES:
-	case KEY_VARIABLES:
-	case KEY_DESTINATIONS:
-	case KEY_PORTS:
-	case KEY_PUBLISH:
-	case KEY_DEVICES:
-		return STORAGE_RULES;
-	case KEY_ASSIGNMENTS:
-		return STORAGE_ASSIGNMENTS;
-	case KEY_CHOICE:
-	case KEY_SIZE:
-	case KEY_DURATION:
-	case KEY_COUNT:
-	case KEY_BOOLEAN:
-	case KEY_NAME:
-		return STORAGE_SETTING;
-	case KEY_MAP:
-		return key->flags & KEY_ALSO_SCALAR ? STORAGE_SETTING : STORAGE_NONE;
-	case KEY_VERSION:
-	case KEY_RESERVED:
-		break;
-	}
-	return STORAGE_NONE;
-}
 
 const struct key_choice *policy_value_choice(const struct key *key, const char *name)
 {
@@ -54,17 +25,17 @@ const struct key_choice *policy_value_choice(const struct key *key, const char *
 	return NULL;
 }
 
-/* A string that YAML would read as something else means one thing here and another in the next tool: quotes settle it. A lone
- * `~` is the exception in lists of paths, because there it can only mean the home. */
+/* Refuses an unquoted string that has another type in YAML, because other tools would read it
+ * differently. The exception is `~` in lists of paths, which can only mean the home. */
 static int check_string(const char *text, bool is_plain, bool is_path, struct error *err)
 {
-	const char *type = is_plain ? document_plain_type(text) : NULL;
+	const char *type = is_plain ? yaml_plain_type(text) : NULL;
 
 	if (text[0] == '\0')
 		return error_set(err, "the value is empty");
 	if (!type || (is_path && strcmp(text, "~") == 0))
 		return 0;
-	error_set(err, "`%s` is %s in YAML, and text is expected", text, type);
+	error_set(err, "`%s` is %s in YAML, not text", text, type);
 	return error_hint(err, "quote it: \"%s\"", text);
 }
 
@@ -83,20 +54,21 @@ static int unknown_variable(const char *text, struct error *err)
 
 	for (size_t i = 0; policy_path_variables[i]; i++)
 		text_add(&names, "%s$%s", i > 0 ? ", " : "", policy_path_variables[i]);
-	error_set(err, "`%s` starts with a variable that policies do not know", text);
-	error_hint(err, "known are %s; a name that really starts with `$` is written `./$name`", names.data);
+	error_set(err, "`%s` starts with an unknown variable", text);
+	error_hint(err, "known variables: %s; write `./$name` for a name that starts with `$`", names.data);
 	text_free(&names);
 	return -1;
 }
 
-/* `~`, `~/x`, `$NAME`, `$NAME/x`: *rest is what follows the beginning that the plan will replace; text itself if there is none. */
-static int check_beginning(const char *text, const char **rest, struct error *err)
+/* Checks the prefix of `~`, `~/x`, `$NAME` and `$NAME/x`, which the plan replaces. *rest is the
+ * text after it, or the whole text if there is no prefix. */
+static int check_prefix(const char *text, const char **rest, struct error *err)
 {
 	*rest = text;
 	if (text[0] == '~') {
 		if (text[1] != '\0' && text[1] != '/') {
-			error_set(err, "`%s`: another user's home cannot be named with `~`", text);
-			return error_hint(err, "write the path out; a name that really starts with `~` is written `./~name`");
+			error_set(err, "`%s`: `~` cannot name the home of another user", text);
+			return error_hint(err, "write the full path, or `./~name` for a name that starts with `~`");
 		}
 		*rest = text + 1;
 	} else if (text[0] == '$') {
@@ -112,22 +84,23 @@ static int check_path(const char *text, struct error *err)
 {
 	const char *rest;
 
-	if (check_beginning(text, &rest, err) < 0)
+	if (check_prefix(text, &rest, err) < 0)
 		return -1;
 	if (strchr(text, '*')) {
-		error_set(err, "`%s` is a pattern, and a path is expected", text);
-		return error_hint(err, "name the directory: all that it holds is meant with it");
+		error_set(err, "`%s` is a pattern, not a path", text);
+		return error_hint(err, "name the directory: it includes its contents");
 	}
 	return 0;
 }
 
-/* Compiled with stand-ins for the home and the project, which the parser does not know. */
+/* Compiles the pattern with placeholders for the home and the project, which the parser does not
+ * know. */
 static int check_pattern(struct arena *arena, const char *text, struct error *err)
 {
 	struct pattern pattern;
 	const char *rest;
 
-	if (check_beginning(text, &rest, err) < 0)
+	if (check_prefix(text, &rest, err) < 0)
 		return -1;
 	return pattern_compile(arena, rest == text ? text : arena_printf(arena, "/home%s", rest), "/project", &pattern, err);
 }
@@ -138,84 +111,38 @@ static int check_destination(struct arena *arena, const char *text, struct error
 	return destination_parse(arena, text, &destination, err);
 }
 
-static bool parse_port(const char *text, size_t length, uint64_t *port)
-{
-	char buffer[8];
-
-	if (length == 0 || length >= sizeof buffer)
-		return false;
-	memcpy(buffer, text, length);
-	buffer[length] = '\0';
-	return text_parse_u64(buffer, 65535, port) && *port > 0;
-}
-
 static int check_ports(const char *text, struct error *err)
 {
-	size_t first = strcspn(text, "-");
-	uint64_t low, high;
-
-	if (!parse_port(text, first, &low))
-		return error_set(err, "`%s` is not a port (1 to 65535) or a range of ports (8000-8100)", text);
-	if (text[first] == '\0')
-		return 0;
-	if (!parse_port(text + first + 1, strlen(text + first + 1), &high))
-		return error_set(err, "`%s` is not a port (1 to 65535) or a range of ports (8000-8100)", text);
-	if (high < low)
-		return error_set(err, "`%s`: the range ends before it begins", text);
-	return 0;
+	struct port_range range;
+	return port_range_parse(text, &range, err);
 }
 
-/* PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT, read from the end because an address may hold colons. */
 static int check_publish(const char *text, struct error *err)
 {
-	const char *last = strrchr(text, ':'), *middle = NULL;
-	uint64_t port;
-	struct address address;
-	char host[64];
-
-	if (!last)
-		return parse_port(text, strlen(text), &port) ? 0 : error_set(err, "`%s` is not a port (1 to 65535)", text);
-	for (const char *at = text; at < last; at++) {
-		if (*at == ':')
-			middle = at;
-	}
-	if (!parse_port(last + 1, strlen(last + 1), &port))
-		return error_set(err, "`%s`: no port (1 to 65535) after the last colon", text);
-	if (!parse_port(middle ? middle + 1 : text, (size_t)(last - (middle ? middle + 1 : text)), &port))
-		return error_set(err, "`%s`: no port of this machine (1 to 65535) before the last colon", text);
-	if (!middle)
-		return 0;
-	if ((size_t)(middle - text) >= sizeof host)
-		return error_set(err, "`%s`: what stands before the ports is not an address", text);
-	memcpy(host, text, (size_t)(middle - text));
-	host[middle - text] = '\0';
-	/* Without brackets an IPv6 address and the ports after it would run into each other. */
-	if (!address_parse(host, &address) || (address.is_v6 && host[0] != '['))
-		return error_set(err, "`%s`: what stands before the ports is not an address (127.0.0.1, [::1])", text);
-	return 0;
+	struct published_port published;
+	return published_port_parse(text, &published, err);
 }
 
-bool policy_value_is_variable(const char *name)
+bool policy_value_is_variable(const char *name, size_t length, bool allows_wildcards)
 {
-	size_t length = strspn(name, letters);
-	if (length == 0)
+	if (length == 0 || strchr(digits, name[0]))
 		return false;
-	while (name[length] && (strchr(letters, name[length]) || strchr(digits, name[length])))
-		length++;
-	return name[length] == '\0';
+	for (size_t i = 0; i < length; i++) {
+		bool is_wildcard = allows_wildcards && name[i] == '*';
+		if (name[i] == '\0' || (!is_wildcard && !strchr(letters, name[i]) && !strchr(digits, name[i])))
+			return false;
+	}
+	return true;
 }
 
 static int check_variable_pattern(const char *text, struct error *err)
 {
-	if (strchr(digits, text[0]))
-		return error_set(err, "`%s` is not the name of a variable", text);
-	for (const char *at = text; *at; at++) {
-		if (!strchr(letters, *at) && !strchr(digits, *at) && *at != '*') {
-			error_set(err, "`%s` is not the name of a variable", text);
-			return *at == '=' ? error_hint(err, "a value is set under environment.set") : -1;
-		}
-	}
-	return 0;
+	size_t length = strcspn(text, "=");
+
+	if (text[length] == '\0' && policy_value_is_variable(text, length, true))
+		return 0;
+	error_set(err, "`%s` is not a variable name", text);
+	return text[length] == '=' ? error_hint(err, "write a value under environment.set") : -1;
 }
 
 static bool is_clean_device(const char *text)
@@ -293,7 +220,7 @@ static int check_count(const char *text, bool is_plain, uint64_t *value, struct 
 
 static int check_boolean(const char *text, bool is_plain, uint64_t *value, struct error *err)
 {
-	const char *type = document_plain_type(text);
+	const char *type = yaml_plain_type(text);
 	bool is_true = strcmp(text, "true") == 0;
 
 	if (is_plain && (is_true || strcmp(text, "false") == 0)) {
@@ -311,7 +238,7 @@ static int check_version(const char *text, bool is_plain, uint64_t *value, struc
 	if (!is_plain || !text_parse_u64(text, UINT32_MAX, value))
 		return error_set(err, "a number is expected: `version: 1`");
 	if (*value != 1)
-		return error_set(err, "version %s is not known to this berm, which reads version 1", text);
+		return error_set(err, "version %s is unknown: this berm reads version 1", text);
 	return 0;
 }
 
@@ -320,7 +247,7 @@ static int check_text(struct arena *arena, const struct key *key, const char *te
 {
 	bool is_path = key->kind == KEY_PATHS || key->kind == KEY_PATTERNS;
 
-	/* The value of a variable may be empty, if that is what was written. */
+	/* The value of a variable may be empty if it is quoted. */
 	if (key->kind == KEY_ASSIGNMENTS && !is_plain)
 		return 0;
 	if (check_string(text, is_plain, is_path, err) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a host and a port to a connected socket. The order is the promise: the name is judged before anybody is asked about it; all of
- * its addresses are judged before one is connected; what is connected is the address that was judged, never the name again. */
-#include "common/proxy/reply.h"
+/* From a host and a port to a connected socket. The order matters: the name is checked before it is
+ * resolved, all its addresses are checked before one is connected, and the socket connects to a
+ * checked address, never to the name. */
+#include "common/proxy/connect.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,10 +10,13 @@
 #include <unistd.h>
 
 #include "common/net/address.h"
+#include "common/proxy/reply.h"
 #include "common/proxy/socket.h"
 #include "common/base/text.h"
+#include "common/policy/policy.h"
 
-/* This machine's own addresses as they are now: those that are their own source. The policy's list is from the start of the run. */
+/* Finds this machine's current addresses: an own address is its own source. The policy's list is
+ * from the start of the run. */
 static size_t find_own(const struct dns_addresses *addresses, struct address own[DNS_ADDRESS_MAX])
 {
 	size_t count = 0;
@@ -53,11 +57,11 @@ static void refuse(struct connection *connection, const struct rule *rule, const
 		text_add(&text, ", network.deny: %s (%s", rule->text, rule->origin.source);
 		text_add(&text, rule->origin.line ? ":%u)" : ")", rule->origin.line);
 	}
-	answer_refused(connection, text.data, is_allowable, now);
+	reply_refused(connection, text.data, is_allowable, now);
 	text_free(&text);
 }
 
-/* Names the address that spoils it: a name may have several. */
+/* Names the refused address, because a name may have several. */
 static void refuse_resolved(struct connection *connection, const struct rule *rule, const char *reason, int64_t now)
 {
 	struct text text = { 0 };
@@ -87,8 +91,8 @@ static bool is_metadata(const struct address *address)
 
 static void connected(struct connection *connection, int64_t now)
 {
-	answer_connected(connection);
-	connection->stage = STAGE_RELAY;
+	reply_connected(connection);
+	connection->stage = CONNECTION_RELAY;
 	connection->deadline = now + connection->settings->limits.idle_ms;
 }
 
@@ -104,18 +108,18 @@ static const char *sentence_for(int number)
 {
 	switch (number) {
 	case ECONNREFUSED:
-		return "nobody listens there";
+		return "connection refused by the host";
 	case ETIMEDOUT:
-		return "no answer in time";
+		return "timeout while connecting";
 	case ENETUNREACH:
 	case EHOSTUNREACH:
-		return "there is no way to it from this machine";
+		return "no route to the host";
 	default:
 		return "the connection failed";
 	}
 }
 
-/* The next address that takes a connection, or the end. */
+/* Connects to the next address, or fails after the last one. */
 static void try_next(struct connection *connection, int64_t now)
 {
 	const struct proxy_limits *limits = &connection->settings->limits;
@@ -138,10 +142,10 @@ static void try_next(struct connection *connection, int64_t now)
 			return;
 		end_attempt(connection, errno);
 	}
-	answer_failed(connection, connection->last_error, sentence_for(connection->last_error), now);
+	reply_failed(connection, connection->last_error, sentence_for(connection->last_error), now);
 }
 
-/* Addresses without a route come last: a machine without IPv6 loses no time. */
+/* Moves addresses without a route to the end, so that a machine without IPv6 loses no time. */
 static void order_addresses(struct dns_addresses *addresses)
 {
 	struct dns_addresses ordered = { 0 };
@@ -158,7 +162,7 @@ static void order_addresses(struct dns_addresses *addresses)
 
 static void start_connecting(struct connection *connection, int64_t now)
 {
-	connection->stage = STAGE_CONNECT;
+	connection->stage = CONNECTION_CONNECT;
 	connection->deadline = now + connection->settings->limits.connect_ms;
 	connection->last_error = EHOSTUNREACH;
 	connection->next = 0;
@@ -171,7 +175,7 @@ static void begin_address(struct connection *connection, const struct address *a
 	const char *reason = NULL;
 
 	connection->addresses = (struct dns_addresses){ .items = { *address }, .count = 1 };
-	/* One spelling of many: reports and messages show the plain one. */
+	/* Reports and messages show the plain spelling. */
 	address_format(address, connection->host);
 	if (judge(connection, &connection->addresses, &rule, &reason))
 		start_connecting(connection, now);
@@ -193,7 +197,7 @@ static bool make_canonical(struct connection *connection)
 	return is_name;
 }
 
-void way_begin(struct connection *connection, int64_t now)
+void connect_begin(struct connection *connection, int64_t now)
 {
 	static const struct dns_addresses none;
 	const struct rule *rule = NULL;
@@ -212,14 +216,14 @@ void way_begin(struct connection *connection, int64_t now)
 		refuse(connection, rule, reason, true, now);
 		return;
 	}
-	connection->stage = STAGE_RESOLVE;
+	connection->stage = CONNECTION_RESOLVE;
 	connection->deadline = now + connection->settings->limits.resolve_ms;
 	resolver_start(connection->settings->resolver, connection->host, now, &connection->query);
 	if (connection->query.is_done)
-		way_resolved(connection, now);
+		connect_resolved(connection, now);
 }
 
-void way_resolved(struct connection *connection, int64_t now)
+void connect_resolved(struct connection *connection, int64_t now)
 {
 	const struct rule *rule = NULL;
 	const char *reason = NULL;
@@ -227,7 +231,7 @@ void way_resolved(struct connection *connection, int64_t now)
 	connection->addresses = connection->query.addresses;
 	resolver_cancel(&connection->query);
 	if (connection->addresses.count == 0) {
-		answer_failed(connection, ENOENT, "this name has no address", now);
+		reply_failed(connection, ENOENT, "this name has no address", now);
 		return;
 	}
 	if (!judge(connection, &connection->addresses, &rule, &reason)) {
@@ -238,7 +242,7 @@ void way_resolved(struct connection *connection, int64_t now)
 	start_connecting(connection, now);
 }
 
-void way_relay(struct connection *connection, uint16_t port, int64_t now)
+void connect_relay(struct connection *connection, uint16_t port, int64_t now)
 {
 	connection->is_relay = true;
 	connection->port = port;
@@ -249,7 +253,7 @@ void way_relay(struct connection *connection, uint16_t port, int64_t now)
 	start_connecting(connection, now);
 }
 
-void way_connecting(struct connection *connection, bool has_event, int64_t now)
+void connect_connecting(struct connection *connection, bool has_event, int64_t now)
 {
 	int number = has_event ? socket_error(connection->remote) : ETIMEDOUT;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the request, then moves bytes. Backpressure by not reading: each direction has one buffer. An end of one side is passed on to
- * the other once everything before it was. */
+/* Reads the request, then relays bytes. Each direction has one buffer; while it is full nothing is
+ * read, which is the backpressure. The end of one side is forwarded after all its bytes. */
 #include "common/proxy/connection.h"
 
 #include <errno.h>
@@ -9,12 +9,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/proxy/connect.h"
 #include "common/proxy/reply.h"
 #include "common/proxy/socket.h"
 
 enum { HALF_CLOSED_SHARE = 6 };
 
-/* The time that a comparison takes must not tell how far a guess was right. */
+/* Constant time: the duration must not reveal how much of a guess is right. */
 static bool is_equal_secret(const char *guess, const char *secret)
 {
 	size_t guessed = strlen(guess), length = strlen(secret);
@@ -37,7 +38,7 @@ static void consume(struct connection_half *half, size_t count)
 		half->start = half->end = 0;
 }
 
-/* Room at the end of the buffer, made by moving what is there to its start. */
+/* Moves the content to the start of the buffer and returns the free space behind it. */
 static size_t make_room(struct connection_half *half)
 {
 	if (half->start > 0 && half->end == PROXY_BUFFER) {
@@ -53,7 +54,7 @@ static bool is_temporary(int number)
 	return number == EAGAIN || number == EWOULDBLOCK || number == EINTR;
 }
 
-/* Up to `limit` bytes. False if the connection broke. */
+/* Receives up to `limit` bytes. False if the connection failed. */
 static bool receive(int fd, struct connection_half *half, size_t limit)
 {
 	size_t room = make_room(half);
@@ -88,8 +89,8 @@ static bool flush(int fd, struct connection_half *half)
 	return true;
 }
 
-/* Plain HTTP: of what came, only what belongs to the request stays; when that is complete nothing more is read. The server keeps its
- * open end: it may answer late. */
+/* Plain HTTP: keeps only the bytes that belong to the request. After its end nothing more is read.
+ * The connection to the server is not shut down for writing: the server may answer late. */
 static bool follow_body(struct connection *connection, size_t before)
 {
 	struct connection_half *up = &connection->up;
@@ -108,9 +109,9 @@ static void take_forward(struct connection *connection, struct http_request *req
 	struct connection_half *up = &connection->up;
 	size_t rest = used(up) - request->length, before = request->forward.length;
 
-	/* At this stage no more than HTTP_HEAD_MAX bytes were read, so both fit. */
+	/* At most HTTP_HEAD_MAX bytes were read at this stage, so that both fit. */
 	if (before + rest > PROXY_BUFFER) {
-		answer_bad(connection, 431, "the request's head is too long", now);
+		reply_bad(connection, 431, "the request header is too long", now);
 		return;
 	}
 	memmove(up->bytes + before, up->bytes + up->start + request->length, rest);
@@ -120,9 +121,9 @@ static void take_forward(struct connection *connection, struct http_request *req
 	connection->has_body = true;
 	connection->body = request->body;
 	if (follow_body(connection, before))
-		way_begin(connection, now);
+		connect_begin(connection, now);
 	else
-		answer_bad(connection, 400, "the body of the request cannot be read", now);
+		reply_bad(connection, 400, "the body of the request is malformed", now);
 }
 
 static void read_http(struct connection *connection, int64_t now)
@@ -134,16 +135,16 @@ static void read_http(struct connection *connection, int64_t now)
 	if (state == HTTP_INCOMPLETE)
 		return;
 	if (state == HTTP_BAD) {
-		answer_bad(connection, request.status, request.reason, now);
+		reply_bad(connection, request.status, request.reason, now);
 	} else if (!connection->is_open && !is_equal_secret(request.credentials, connection->credentials)) {
-		answer_login_needed(connection, now);
+		reply_login_needed(connection, now);
 	} else {
 		memcpy(connection->host, request.host, sizeof connection->host);
 		connection->port = request.port;
 		connection->is_tunnel = request.is_connect;
 		if (request.is_connect) {
 			consume(up, request.length);
-			way_begin(connection, now);
+			connect_begin(connection, now);
 		} else {
 			take_forward(connection, &request, now);
 		}
@@ -162,12 +163,12 @@ static void read_greeting(struct connection *connection)
 	if (state == SOCKS_INCOMPLETE)
 		return;
 	if (state == SOCKS_BAD) {
-		connection->stage = STAGE_OVER;
+		connection->stage = CONNECTION_OVER;
 		return;
 	}
 	consume(up, length);
-	connection->stage = has_login ? STAGE_READ_LOGIN : STAGE_LAST_WORDS;
-	answer_bytes(connection, has_login ? with_login : impossible, sizeof with_login);
+	connection->stage = has_login ? CONNECTION_READ_LOGIN : CONNECTION_LAST_WORDS;
+	reply_bytes(connection, has_login ? with_login : impossible, sizeof with_login);
 }
 
 static void read_login(struct connection *connection)
@@ -185,8 +186,8 @@ static void read_login(struct connection *connection)
 		   is_equal_secret(login.password, connection->settings->secret);
 	if (state == SOCKS_READ)
 		consume(up, length);
-	connection->stage = is_right ? STAGE_READ_SOCKS : STAGE_LAST_WORDS;
-	answer_bytes(connection, is_right ? yes : no, sizeof yes);
+	connection->stage = is_right ? CONNECTION_READ_SOCKS : CONNECTION_LAST_WORDS;
+	reply_bytes(connection, is_right ? yes : no, sizeof yes);
 }
 
 static void read_socks(struct connection *connection, int64_t now)
@@ -201,14 +202,14 @@ static void read_socks(struct connection *connection, int64_t now)
 		return;
 	if (state == SOCKS_BAD) {
 		socks_write_reply(request.failure, reply);
-		answer_bytes(connection, reply, sizeof reply);
-		connection->stage = STAGE_LAST_WORDS;
+		reply_bytes(connection, reply, sizeof reply);
+		connection->stage = CONNECTION_LAST_WORDS;
 		return;
 	}
 	consume(up, length);
 	memcpy(connection->host, request.host, sizeof connection->host);
 	connection->port = request.port;
-	way_begin(connection, now);
+	connect_begin(connection, now);
 }
 
 static bool is_http_start(uint8_t byte)
@@ -222,14 +223,14 @@ static void read_first(struct connection *connection, int64_t now)
 
 	connection->is_socks = first == SOCKS_VERSION;
 	if (connection->is_socks)
-		connection->stage = STAGE_READ_GREETING;
+		connection->stage = CONNECTION_READ_GREETING;
 	else if (is_http_start(first))
-		connection->stage = STAGE_READ_HTTP;
+		connection->stage = CONNECTION_READ_HTTP;
 	else
-		answer_bad(connection, 400, "this is a proxy for HTTP and SOCKS5", now);
+		reply_bad(connection, 400, "this is a proxy for HTTP and SOCKS5", now);
 }
 
-/* One message at a time, as long as the stage changes: a client may send several at once. */
+/* Reads messages as long as the stage changes: a client may send several at once. */
 static void read_request(struct connection *connection, int64_t now)
 {
 	enum connection_stage before;
@@ -238,15 +239,15 @@ static void read_request(struct connection *connection, int64_t now)
 		before = connection->stage;
 		if (used(&connection->up) == 0)
 			return;
-		if (before == STAGE_READ_FIRST)
+		if (before == CONNECTION_READ_FIRST)
 			read_first(connection, now);
-		else if (before == STAGE_READ_HTTP)
+		else if (before == CONNECTION_READ_HTTP)
 			read_http(connection, now);
-		else if (before == STAGE_READ_GREETING)
+		else if (before == CONNECTION_READ_GREETING)
 			read_greeting(connection);
-		else if (before == STAGE_READ_LOGIN)
+		else if (before == CONNECTION_READ_LOGIN)
 			read_login(connection);
-		else if (before == STAGE_READ_SOCKS)
+		else if (before == CONNECTION_READ_SOCKS)
 			read_socks(connection, now);
 		else
 			return;
@@ -259,15 +260,15 @@ static void take_request(struct connection *connection, short events, int64_t no
 
 	if (events & (POLLIN | POLLHUP | POLLERR)) {
 		if (!receive(connection->client, up, HTTP_HEAD_MAX - used(up)) || up->is_ended) {
-			connection->stage = STAGE_OVER;
+			connection->stage = CONNECTION_OVER;
 			return;
 		}
 		read_request(connection, now);
-		if (connection->stage == STAGE_LAST_WORDS)
+		if (connection->stage == CONNECTION_LAST_WORDS)
 			connection->deadline = now + connection->settings->limits.last_ms;
 	}
 	if (used(&connection->down) > 0 && !flush(connection->client, &connection->down))
-		connection->stage = STAGE_OVER;
+		connection->stage = CONNECTION_OVER;
 }
 
 static bool relay_up(struct connection *connection, short client, short remote)
@@ -301,14 +302,15 @@ static void relay(struct connection *connection, short client, short remote, int
 	int idle_ms = connection->settings->limits.idle_ms;
 
 	if (!relay_up(connection, client, remote) || !relay_down(connection, client, remote)) {
-		connection->stage = STAGE_OVER;
+		connection->stage = CONNECTION_OVER;
 		return;
 	}
 	if (client || remote)
 		connection->deadline = now + (up->is_ended || down->is_ended ? idle_ms / HALF_CLOSED_SHARE : idle_ms);
 	if (down->is_ended && used(down) == 0 && (connection->has_body || (up->is_ended && used(up) == 0))) {
-		/* The client may still have sent something that nobody reads: closing at once would reset what it was told. */
-		connection->stage = up->is_ended && !connection->has_body ? STAGE_OVER : STAGE_LAST_WORDS;
+		/* Unread bytes of the client would turn close() into a reset, which could discard
+		 * the reply. */
+		connection->stage = up->is_ended && !connection->has_body ? CONNECTION_OVER : CONNECTION_LAST_WORDS;
 		connection->up.start = connection->up.end = 0;
 		connection->deadline = now + connection->settings->limits.last_ms;
 	}
@@ -320,7 +322,7 @@ static void say_last_words(struct connection *connection, short events)
 
 	down->is_ended = true;
 	if (!flush(connection->client, down)) {
-		connection->stage = STAGE_OVER;
+		connection->stage = CONNECTION_OVER;
 		return;
 	}
 	if (!events)
@@ -328,30 +330,30 @@ static void say_last_words(struct connection *connection, short events)
 	up->start = up->end = 0;
 	up->is_ended = false;
 	if (!receive(connection->client, up, PROXY_BUFFER) || up->is_ended)
-		connection->stage = STAGE_OVER;
+		connection->stage = CONNECTION_OVER;
 }
 
 static void time_over(struct connection *connection, int64_t now)
 {
 	switch (connection->stage) {
-	case STAGE_READ_HTTP:
-		answer_bad(connection, 408, "the request did not come in time", now);
+	case CONNECTION_READ_HTTP:
+		reply_bad(connection, 408, "timeout while reading the request", now);
 		return;
-	case STAGE_RESOLVE:
+	case CONNECTION_RESOLVE:
 		resolver_cancel(&connection->query);
-		answer_failed(connection, ETIMEDOUT, "the name servers did not answer in time", now);
+		reply_failed(connection, ETIMEDOUT, "timeout while resolving the name", now);
 		return;
-	case STAGE_CONNECT:
-		answer_failed(connection, ETIMEDOUT, "no answer in time", now);
+	case CONNECTION_CONNECT:
+		reply_failed(connection, ETIMEDOUT, "timeout while connecting", now);
 		return;
-	case STAGE_READ_FIRST:
-	case STAGE_READ_GREETING:
-	case STAGE_READ_LOGIN:
-	case STAGE_READ_SOCKS:
-	case STAGE_RELAY:
-	case STAGE_LAST_WORDS:
-	case STAGE_OVER:
-		connection->stage = STAGE_OVER;
+	case CONNECTION_READ_FIRST:
+	case CONNECTION_READ_GREETING:
+	case CONNECTION_READ_LOGIN:
+	case CONNECTION_READ_SOCKS:
+	case CONNECTION_RELAY:
+	case CONNECTION_LAST_WORDS:
+	case CONNECTION_OVER:
+		connection->stage = CONNECTION_OVER;
 	}
 }
 
@@ -377,11 +379,12 @@ struct connection *connection_open(const struct proxy_settings *settings, const 
 	}
 	connection->is_open = listener->is_open;
 	if (listener->relay_port)
-		way_relay(connection, listener->relay_port, now);
+		connect_relay(connection, listener->relay_port, now);
 	return connection;
 }
 
-/* An entry without events would still report a hang-up, over and over: it is left out by its number. */
+/* poll() reports POLLHUP even for an entry without events, which would loop. fd -1 disables the
+ * entry. */
 static struct pollfd watched_entry(int fd, bool wants_input, bool wants_output)
 {
 	short events = (short)((wants_input ? POLLIN : 0) | (wants_output ? POLLOUT : 0));
@@ -403,24 +406,24 @@ size_t connection_watch(const struct connection *connection, struct pollfd *watc
 	if (connection->deadline < *wake)
 		*wake = connection->deadline;
 	switch (connection->stage) {
-	case STAGE_RELAY:
+	case CONNECTION_RELAY:
 		return watch_relay(connection, watched);
-	case STAGE_RESOLVE:
+	case CONNECTION_RESOLVE:
 		return resolver_watch(&connection->query, watched, wake);
-	case STAGE_CONNECT:
+	case CONNECTION_CONNECT:
 		if (connection->attempt_end < *wake)
 			*wake = connection->attempt_end;
 		watched[0] = watched_entry(connection->remote, false, true);
 		return 1;
-	case STAGE_OVER:
+	case CONNECTION_OVER:
 		*wake = 0;
 		return 0;
-	case STAGE_READ_FIRST:
-	case STAGE_READ_HTTP:
-	case STAGE_READ_GREETING:
-	case STAGE_READ_LOGIN:
-	case STAGE_READ_SOCKS:
-	case STAGE_LAST_WORDS:
+	case CONNECTION_READ_FIRST:
+	case CONNECTION_READ_HTTP:
+	case CONNECTION_READ_GREETING:
+	case CONNECTION_READ_LOGIN:
+	case CONNECTION_READ_SOCKS:
+	case CONNECTION_LAST_WORDS:
 		break;
 	}
 	watched[0] = watched_entry(connection->client, true, used(&connection->down) > 0);
@@ -432,40 +435,40 @@ void connection_go_on(struct connection *connection, const struct pollfd *watche
 	short first = count > 0 ? watched[0].revents : 0;
 
 	switch (connection->stage) {
-	case STAGE_RELAY:
+	case CONNECTION_RELAY:
 		relay(connection, first, count > 1 ? watched[1].revents : 0, now);
 		break;
-	case STAGE_RESOLVE:
+	case CONNECTION_RESOLVE:
 		resolver_go_on(&connection->query, watched, count, now);
 		if (connection->query.is_done)
-			way_resolved(connection, now);
+			connect_resolved(connection, now);
 		break;
-	case STAGE_CONNECT:
-		way_connecting(connection, first != 0, now);
+	case CONNECTION_CONNECT:
+		connect_connecting(connection, first != 0, now);
 		break;
-	case STAGE_LAST_WORDS:
+	case CONNECTION_LAST_WORDS:
 		say_last_words(connection, first);
 		break;
-	case STAGE_READ_FIRST:
-	case STAGE_READ_HTTP:
-	case STAGE_READ_GREETING:
-	case STAGE_READ_LOGIN:
-	case STAGE_READ_SOCKS:
+	case CONNECTION_READ_FIRST:
+	case CONNECTION_READ_HTTP:
+	case CONNECTION_READ_GREETING:
+	case CONNECTION_READ_LOGIN:
+	case CONNECTION_READ_SOCKS:
 		take_request(connection, first, now);
 		break;
-	case STAGE_OVER:
+	case CONNECTION_OVER:
 		return;
 	}
 	if (now >= connection->deadline)
 		time_over(connection, now);
-	/* At once: poll() would not wake for words that are already out. */
-	if (connection->stage == STAGE_LAST_WORDS && !connection->down.is_shut)
+	/* Now, because poll() does not wake for a reply that is already sent. */
+	if (connection->stage == CONNECTION_LAST_WORDS && !connection->down.is_shut)
 		say_last_words(connection, 0);
 }
 
 void connection_close(struct connection *connection)
 {
-	if (connection->stage == STAGE_RESOLVE)
+	if (connection->stage == CONNECTION_RESOLVE)
 		resolver_cancel(&connection->query);
 	if (connection->client >= 0)
 		close(connection->client);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One connection of the proxy, from accept to its end. */
+/* One connection of the proxy, from accept to close. Internal to the proxy. */
 #ifndef BERM_COMMON_PROXY_CONNECTION_H
 #define BERM_COMMON_PROXY_CONNECTION_H
 
@@ -12,51 +12,54 @@
 enum { PROXY_BUFFER = 32768, CONNECTION_WATCHED = 2 + RESOLVER_LOOKUPS };
 
 enum connection_stage {
-	STAGE_READ_FIRST, /* which language? */
-	STAGE_READ_HTTP,
-	STAGE_READ_GREETING,
-	STAGE_READ_LOGIN,
-	STAGE_READ_SOCKS,
-	STAGE_RESOLVE,
-	STAGE_CONNECT,
-	STAGE_RELAY,
-	STAGE_LAST_WORDS, /* an answer is on its way, then it is over */
-	STAGE_OVER,
+	CONNECTION_READ_FIRST, /* HTTP or SOCKS is not known yet */
+	CONNECTION_READ_HTTP,
+	CONNECTION_READ_GREETING,
+	CONNECTION_READ_LOGIN,
+	CONNECTION_READ_SOCKS,
+	CONNECTION_RESOLVE,
+	CONNECTION_CONNECT,
+	CONNECTION_RELAY,
+	CONNECTION_LAST_WORDS, /* a final reply is being sent */
+	CONNECTION_OVER,
 };
 
-/* One direction. Nothing is read while the buffer is full. */
+/* One direction. The proxy does not read while the buffer is full. */
 struct connection_half {
-	uint8_t *bytes; /* PROXY_BUFFER of them */
+	uint8_t *bytes; /* PROXY_BUFFER bytes */
 	size_t start, end;
-	bool is_ended; /* nothing more will be read */
-	bool is_shut; /* and the other side was told so */
+	bool is_ended; /* the sender has closed */
+	bool is_shut; /* shutdown() was called for the receiver */
 };
 
 struct connection {
 	const struct proxy_settings *settings;
-	const char *credentials; /* what is right after "Basic" */
+	const char *credentials; /* the expected text after "Basic" */
 	enum connection_stage stage;
 	int client, remote;
 	bool is_socks, is_tunnel, is_relay, is_open;
 	struct connection_half up, down; /* from the client, to the client */
-	struct http_body body; /* plain HTTP: where the request ends */
+	struct http_body body; /* plain HTTP: finds the end of the request */
 	bool has_body;
 	int64_t deadline, attempt_end;
-	char host[HTTP_HOST_MAX + 1]; /* canonical once it is judged */
+	char host[HTTP_HOST_MAX + 1]; /* canonical after connect_begin */
 	uint16_t port;
 	struct resolver_query query;
 	struct dns_addresses addresses;
-	size_t next; /* address to try */
+	size_t next; /* index of the address to try */
 	int last_error;
 };
 
-/* Takes the client over. NULL without memory; the client is closed then. */
+/* Takes ownership of the client socket. NULL without memory; the socket is closed then. */
 struct connection *connection_open(const struct proxy_settings *settings, const char *credentials, int client,
 				   const struct proxy_listener *listener, int64_t now);
-/* Fills up to CONNECTION_WATCHED entries; lowers *wake to its next deadline. */
+/* Fills up to CONNECTION_WATCHED entries for poll(), returns their number, and lowers *wake to the
+ * next deadline. */
 size_t connection_watch(const struct connection *connection, struct pollfd *watched, int64_t *wake);
-/* After poll(), with the same entries. It is over when the stage says so. */
+/* Continues after poll() with the same entries. The caller closes the connection at
+ * CONNECTION_OVER. */
 void connection_go_on(struct connection *connection, const struct pollfd *watched, size_t count, int64_t now);
+/* Closes both sockets and frees the connection. */
 void connection_close(struct connection *connection);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two loops and a limit. Opens and starts nothing. */
+/* Complete sends and receives with a timeout. */
 #include "common/proxy/control.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 
 #include "common/base/clock.h"
 
-enum { FINISH_MS = 2000 /* for a proxy to hand over its reports */ };
+enum { FINISH_MS = 2000 /* timeout for the reports of a proxy */ };
 
-bool egress_send(int control, const void *bytes, size_t size)
+bool control_send(int control, const void *bytes, size_t size)
 {
 	for (size_t done = 0; done < size;) {
 		ssize_t count = send(control, (const char *)bytes + done, size - done, 0);
@@ -23,7 +23,7 @@ bool egress_send(int control, const void *bytes, size_t size)
 	return true;
 }
 
-bool egress_receive(int control, void *bytes, size_t size, int milliseconds)
+bool control_receive(int control, void *bytes, size_t size, int milliseconds)
 {
 	int64_t end = clock_ms() + milliseconds;
 	for (size_t done = 0; done < size;) {
@@ -42,13 +42,13 @@ bool egress_receive(int control, void *bytes, size_t size, int milliseconds)
 	return true;
 }
 
-void egress_take_reports(int control, const char *name, struct egress_reports *reports, struct error *note)
+void control_take_reports(int control, const char *name, struct refusals *reports, struct error *note)
 {
 	shutdown(control, SHUT_WR);
-	if (egress_receive(control, reports, sizeof *reports, FINISH_MS)) {
-		egress_reports_secure(reports);
+	if (control_receive(control, reports, sizeof *reports, FINISH_MS)) {
+		refusals_secure(reports);
 		return;
 	}
-	*reports = (struct egress_reports){ 0 };
+	*reports = (struct refusals){ 0 };
 	error_set(note, "the %s of this run ended early: connections failed from then on", name);
 }

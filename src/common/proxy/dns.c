@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strict: what does not fit the format is no answer. Names are compared as DNS compares them, without regard to case; compression
- * pointers may only lead backwards, so reading ends. */
+/* Strict: a malformed message is not an answer. Names are compared without regard to case.
+ * Compression pointers must point backwards, so that parsing terminates. */
 #include "common/proxy/dns.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ enum {
 	RCODE_NO_NAME = 3,
 };
 
-/* A name as labels, lower case, without compression. */
+/* A name as labels, in lower case, uncompressed. */
 struct wire_name {
 	uint8_t bytes[WIRE_NAME_MAX];
 	size_t length;
@@ -98,7 +98,7 @@ static bool read_name(const uint8_t *message, size_t length, size_t *at, struct 
 			if (!has_jumped)
 				*at = place + 2;
 			has_jumped = true;
-			/* Only backwards: each jump leaves less to read. */
+			/* Only backwards, so that the loop ends. */
 			if (target >= place || target < HEADER)
 				return false;
 			limit = place;
@@ -151,7 +151,8 @@ static bool is_to(const uint8_t *query, size_t query_length, const uint8_t *answ
 	return true;
 }
 
-/* The alias that `name` stands for in this message. False if there is none; a damaged message has none either. */
+/* Replaces `name` by the target of its CNAME in this message. False without one and for a malformed
+ * message. */
 static bool follow_alias(const uint8_t *answer, size_t length, size_t at, unsigned count, struct wire_name *name)
 {
 	struct record record;

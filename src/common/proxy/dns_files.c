@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resolv.conf and hosts, line by line. They belong to the administrator; lines that cannot be read are skipped, as the C library
- * does. */
+/* Parses resolv.conf and hosts. Skips malformed lines, as the C library does. */
 #include "common/proxy/dns.h"
 
+#include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum { WORD_MAX = 255 };
 
-/* The next word of [*at, end) in `word`; false at the end of the line or if it is over-long. A comment ends the line. */
+/* Copies the next word of [*at, end) to `word`. False at the end of the line, at a comment, and for
+ * an over-long word. */
 static bool next_word(const char **at, const char *end, char word[WORD_MAX + 1])
 {
 	size_t length = 0;
@@ -28,10 +30,20 @@ static bool next_word(const char **at, const char *end, char word[WORD_MAX + 1])
 static void add_server(struct dns_addresses *servers, char *word)
 {
 	struct address address;
+	char *scope = word + strcspn(word, "%");
+	unsigned number = 0;
 
-	word[strcspn(word, "%")] = '\0'; /* fe80::1%eth0: a scope cannot be kept, but the address may still do */
-	if (servers->count < DNS_SERVER_MAX && address_parse(word, &address))
-		servers->items[servers->count++] = address;
+	/* fe80::1%en0: without its interface a link-local server cannot be reached. */
+	if (*scope) {
+		*scope++ = '\0';
+		number = if_nametoindex(scope);
+		if (number == 0)
+			number = (unsigned)strtoul(scope, NULL, 10);
+	}
+	if (servers->count >= DNS_SERVER_MAX || !address_parse(word, &address))
+		return;
+	address.scope = number;
+	servers->items[servers->count++] = address;
 }
 
 void dns_read_servers(const char *text, size_t length, struct dns_addresses *servers)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reader of the grammar, with no second opinion: what two programs could read differently is refused (bare line feeds, folded
- * lines, blanks before a colon, two lengths, two hosts, a Host that is not the one in the request line). */
+/* Refuses everything that two parsers could read differently: bare line feeds, folded lines, blanks
+ * before a colon, two lengths, two hosts, a Host that differs from the request line. */
 #include "common/proxy/http.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ struct head {
 	struct slice method, target, path;
 	bool is_1_0;
 	bool has_host, has_length, has_coding, has_login;
-	struct slice connection[4]; /* the values of Connection fields: they name others that end here */
+	struct slice connection[4]; /* values of Connection fields: names of hop-by-hop fields */
 	unsigned connection_count;
 };
 
@@ -49,7 +49,7 @@ static struct slice trim(struct slice slice)
 	return slice;
 }
 
-/* Only digits, at least one, at most `digits`. */
+/* Reads 1 to `digits` decimal digits and nothing else. */
 static bool read_number(struct slice slice, unsigned digits, uint64_t *value)
 {
 	*value = 0;
@@ -63,7 +63,7 @@ static bool read_number(struct slice slice, unsigned digits, uint64_t *value)
 	return true;
 }
 
-/* host, host:port, [v6] or [v6]:port. Port 0 if there is none. User names are not taken. */
+/* Parses host, host:port, [v6] or [v6]:port. The port is 0 if absent. Refuses user names. */
 static bool read_authority(struct slice slice, char host[HTTP_HOST_MAX + 1], uint16_t *port)
 {
 	const char *end = slice.data + slice.length, *colon;
@@ -99,7 +99,7 @@ static bool read_authority(struct slice slice, char host[HTTP_HOST_MAX + 1], uin
 	return true;
 }
 
-/* Both in one, because where one ends decides where the other begins. */
+/* Parses host and path in one function, because the end of one is the start of the other. */
 static enum http_state read_target(struct head *head)
 {
 	static const char scheme[] = "http://";
@@ -116,7 +116,7 @@ static enum http_state read_target(struct head *head)
 	if (target.length < skip || strncasecmp(target.data, scheme, skip) != 0)
 		return bad(request, 400,
 			   target.length > 8 && strncasecmp(target.data, "https://", 8) == 0
-				   ? "https goes through CONNECT"
+				   ? "https needs CONNECT"
 				   : "a proxy needs the whole address: http://HOST/...");
 	target.data += skip;
 	target.length -= skip;
@@ -124,7 +124,7 @@ static enum http_state read_target(struct head *head)
 		authority++;
 	if (memchr(target.data, '#', target.length) ||
 	    !read_authority((struct slice){ target.data, authority }, request->host, &request->port))
-		return bad(request, 400, "the address in the request cannot be read");
+		return bad(request, 400, "malformed address in the request line");
 	if (request->port == 0)
 		request->port = 80;
 	head->path = (struct slice){ target.data + authority, target.length - authority };
@@ -138,26 +138,26 @@ static enum http_state read_request_line(struct head *head, struct slice line)
 	struct slice version;
 
 	if (!first)
-		return bad(request, 400, "the first line is no request");
+		return bad(request, 400, "malformed request line");
 	head->method = (struct slice){ line.data, (size_t)(first - line.data) };
 	second = memchr(first + 1, ' ', line.length - head->method.length - 1);
 	if (!second || second == first + 1 || head->method.length == 0 || head->method.length > 24)
-		return bad(request, 400, "the first line is no request");
+		return bad(request, 400, "malformed request line");
 	for (size_t i = 0; i < head->method.length; i++)
 		if (!is_token(head->method.data[i]))
-			return bad(request, 400, "the first line is no request");
+			return bad(request, 400, "malformed request line");
 	head->target = (struct slice){ first + 1, (size_t)(second - first) - 1 };
 	for (size_t i = 0; i < head->target.length; i++)
 		if ((unsigned char)head->target.data[i] <= ' ' || head->target.data[i] == 0x7f)
-			return bad(request, 400, "the first line is no request");
+			return bad(request, 400, "malformed request line");
 	version = (struct slice){ second + 1, line.length - (size_t)(second + 1 - line.data) };
 	head->is_1_0 = version.length == 8 && memcmp(version.data, "HTTP/1.0", 8) == 0;
 	if (!head->is_1_0 && (version.length != 8 || memcmp(version.data, "HTTP/1.1", 8) != 0))
-		return bad(request, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+		return bad(request, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
 	return read_target(head);
 }
 
-/* A blank, a control character or a colon in the wrong place makes it none. */
+/* False for a field with a blank, a control character or a colon in the wrong place. */
 static bool split_field(struct slice line, struct slice *name, struct slice *value)
 {
 	const char *colon = memchr(line.data, ':', line.length);
@@ -187,7 +187,7 @@ static enum http_state take_host(struct head *head, struct slice value)
 		return bad(request, 400, "two Host fields");
 	head->has_host = true;
 	if (!read_authority(value, host, &port))
-		return bad(request, 400, "the Host field cannot be read");
+		return bad(request, 400, "malformed Host field");
 	if (port == 0)
 		port = request->is_connect ? request->port : 80;
 	if (strcasecmp(host, request->host) != 0 || port != request->port)
@@ -200,10 +200,10 @@ static enum http_state take_length(struct head *head, struct slice value)
 	struct http_request *request = head->request;
 
 	if (head->has_length || head->has_coding)
-		return bad(request, 400, "the length of the body is said twice");
+		return bad(request, 400, "more than one length of the body");
 	head->has_length = true;
 	if (!read_number(value, 18, &request->body.left))
-		return bad(request, 400, "the length of the body cannot be read");
+		return bad(request, 400, "malformed Content-Length");
 	request->body.kind = HTTP_BODY_LENGTH;
 	request->body.is_done = request->body.left == 0;
 	return HTTP_READ;
@@ -214,10 +214,10 @@ static enum http_state take_coding(struct head *head, struct slice value)
 	struct http_request *request = head->request;
 
 	if (head->has_length || head->has_coding)
-		return bad(request, 400, "the length of the body is said twice");
+		return bad(request, 400, "more than one length of the body");
 	head->has_coding = true;
 	if (!is_word(value, "chunked") || head->is_1_0)
-		return bad(request, 501, "of transfer codings only `chunked` is known here");
+		return bad(request, 501, "the only supported transfer coding is `chunked`");
 	request->body = (struct http_body){ .kind = HTTP_BODY_CHUNKED };
 	return HTTP_READ;
 }
@@ -248,13 +248,13 @@ static enum http_state take_connection(struct head *head, struct slice value)
 	return HTTP_READ;
 }
 
-/* Fields that mean something here. Those that are not passed on end at this proxy. */
+/* Fields that the proxy interprets. Those without is_passed_on are not forwarded. */
 static const struct {
 	const char *name;
 	enum http_state (*take)(struct head *head, struct slice value);
 	bool is_passed_on;
 } known_fields[] = {
-	{ "Host", take_host, false }, /* written anew */
+	{ "Host", take_host, false }, /* rewritten */
 	{ "Content-Length", take_length, true },
 	{ "Transfer-Encoding", take_coding, true },
 	{ "Proxy-Authorization", take_login, false },
@@ -274,14 +274,14 @@ static enum http_state take_field(struct head *head, struct slice line)
 	struct slice name, value;
 
 	if (!split_field(line, &name, &value))
-		return bad(head->request, 400, "a header field cannot be read");
+		return bad(head->request, 400, "malformed header field");
 	for (size_t i = 0; i < KNOWN_COUNT; i++)
 		if (known_fields[i].take && is_word(name, known_fields[i].name))
 			return known_fields[i].take(head, value);
 	return HTTP_READ;
 }
 
-/* Is `name` in a list such as "close, X-Mine"? */
+/* True if `name` is in a list such as "close, X-Mine". */
 static bool is_listed(struct slice list, struct slice name)
 {
 	while (list.length > 0) {
@@ -300,15 +300,15 @@ static bool is_passed_on(const struct head *head, struct slice name)
 {
 	for (size_t i = 0; i < KNOWN_COUNT; i++)
 		if (is_word(name, known_fields[i].name))
-			return known_fields[i]
-				.is_passed_on; /* whatever Connection says: the body's form is not for it to hide */
+			/* Connection must not hide the length of the body. */
+			return known_fields[i].is_passed_on;
 	for (unsigned i = 0; i < head->connection_count; i++)
 		if (is_listed(head->connection[i], name))
 			return false;
 	return true;
 }
 
-/* The lines between the first and the empty one, one by one. */
+/* Iterates over the lines between the request line and the empty line. */
 struct lines {
 	const char *at, *end;
 };
@@ -354,7 +354,7 @@ static void write_forward(const struct head *head, struct lines lines)
 	text_add(out, "\r\n");
 }
 
-/* The length of the head with its empty line; 0 if that has not come yet. */
+/* Finds the empty line and sets the length of the header. HTTP_INCOMPLETE without one. */
 static enum http_state find_end(const char *data, size_t length, struct http_request *request)
 {
 	size_t limit = length < HTTP_HEAD_MAX ? length : HTTP_HEAD_MAX;
@@ -362,13 +362,13 @@ static enum http_state find_end(const char *data, size_t length, struct http_req
 	for (size_t i = 0; i < limit; i++) {
 		if (data[i] == '\0' || (data[i] == '\n' && (i == 0 || data[i - 1] != '\r')) ||
 		    (data[i] == '\r' && i + 1 < length && data[i + 1] != '\n'))
-			return bad(request, 400, "a line of the request does not end as it should");
+			return bad(request, 400, "malformed line end");
 		if (i >= 3 && data[i] == '\n' && data[i - 2] == '\n') {
 			request->length = i + 1;
 			return HTTP_READ;
 		}
 	}
-	return length < HTTP_HEAD_MAX ? HTTP_INCOMPLETE : bad(request, 431, "the request's head is too long");
+	return length < HTTP_HEAD_MAX ? HTTP_INCOMPLETE : bad(request, 431, "the request header is too long");
 }
 
 static enum http_state finish(struct head *head, struct lines fields)
@@ -381,7 +381,7 @@ static enum http_state finish(struct head *head, struct lines fields)
 		return HTTP_READ;
 	}
 	if (!head->has_host && !head->is_1_0)
-		return bad(request, 400, "there is no Host field");
+		return bad(request, 400, "missing Host field");
 	if (request->body.kind == HTTP_BODY_NONE)
 		request->body.is_done = true;
 	write_forward(head, fields);
@@ -402,7 +402,7 @@ enum http_state http_read_request(const char *data, size_t length, struct http_r
 		return state;
 	lines = (struct lines){ data, data + request->length - 2 };
 	if (!next_line(&lines, &line))
-		return bad(request, 400, "the first line is no request");
+		return bad(request, 400, "malformed request line");
 	state = read_request_line(&head, line);
 	fields = lines;
 	while (state == HTTP_READ && next_line(&lines, &line))
@@ -419,7 +419,8 @@ static int hex_value(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* One byte that is not data. Extensions and trailers are not taken: nobody needs them, and they are read in many ways. */
+/* Parses one byte outside of chunk data. Refuses extensions and trailers: clients do not need them,
+ * and parsers disagree. */
 static bool take_chunk_byte(struct http_body *body, char c)
 {
 	switch (body->state) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: listeners and connections in one poll(). What comes when all places are taken is answered at once and closed. */
+/* The loop: listeners and connections in one poll(). Connections beyond the limit are refused with
+ * a reply. */
 #include "common/proxy/proxy.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <sys/random.h>
 #endif
 
+#include "common/base/text.h"
 #include "common/base/clock.h"
 #include "common/proxy/connection.h"
 #include "common/proxy/socket.h"
@@ -33,26 +34,21 @@ struct server {
 	struct connection **connections;
 	unsigned count;
 	struct pollfd *watched;
-	unsigned *watched_counts; /* by connection, of the last poll */
-	int64_t rest_until; /* out of descriptors: no accepting until then */
+	unsigned *watched_counts; /* entries per connection in the last poll */
+	int64_t rest_until; /* out of fds: no accept until then */
 };
 
 int proxy_make_secret(char out[PROXY_SECRET_MAX + 1])
 {
-	static const char digits[] = "0123456789abcdef";
 	uint8_t bytes[PROXY_SECRET_BYTES];
 
 	if (getentropy(bytes, sizeof bytes) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof bytes; i++) {
-		out[2 * i] = digits[bytes[i] >> 4];
-		out[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	out[PROXY_SECRET_MAX] = '\0';
+	text_hex(bytes, sizeof bytes, out);
 	return 0;
 }
 
-/* Best effort: whoever opens hundreds at once learns why, in time. */
+/* Best effort: the reply explains the limit to the client. */
 static void turn_away(int client, const struct proxy_listener *listener)
 {
 	static const char answer[] = "HTTP/1.1 503 Too many connections\r\nConnection: close\r\n"
@@ -109,10 +105,10 @@ static void go_on(struct server *server, size_t at, int64_t now)
 	for (unsigned i = 0; i < server->count; i++) {
 		struct connection *connection = server->connections[i];
 		if (!connection)
-			break; /* never: those that are counted are there */
+			break; /* cannot happen: all counted entries are set */
 		connection_go_on(connection, server->watched + at, server->watched_counts[i], now);
 		at += server->watched_counts[i];
-		if (connection->stage != STAGE_OVER)
+		if (connection->stage != CONNECTION_OVER)
 			server->connections[kept++] = connection;
 		else
 			connection_close(connection);
@@ -120,7 +116,7 @@ static void go_on(struct server *server, size_t at, int64_t now)
 	server->count = kept;
 }
 
-/* 1: go on, 0: the end, -1. */
+/* Returns 1 to continue, 0 at the end, -1 with errno. */
 static int turn(struct server *server)
 {
 	const struct proxy_settings *settings = server->settings;

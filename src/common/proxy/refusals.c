@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table and its words. */
+/* The table and its text. */
 #include "common/proxy/refusals.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@ static void copy(char *out, size_t size, const char *text)
 	out[length] = '\0';
 }
 
-void egress_refused(struct egress_reports *reports, const char *host, uint16_t port, const char *reason, bool is_allowable)
+void refusals_add(struct refusals *reports, const char *host, uint16_t port, const char *reason, bool is_allowable)
 {
-	struct egress_report fresh = { .port = port, .is_allowable = is_allowable, .count = 1 };
+	struct refusal fresh = { .port = port, .is_allowable = is_allowable, .count = 1 };
 
 	copy(fresh.host, sizeof fresh.host, host);
 	copy(fresh.reason, sizeof fresh.reason, reason);
 	for (uint32_t i = 0; i < reports->count; i++) {
-		struct egress_report *item = &reports->items[i];
+		struct refusal *item = &reports->items[i];
 		if (item->port == port && strcmp(item->host, fresh.host) == 0 && strcmp(item->reason, fresh.reason) == 0) {
 			item->count += item->count < UINT32_MAX;
 			return;
@@ -33,22 +33,36 @@ void egress_refused(struct egress_reports *reports, const char *host, uint16_t p
 		reports->others += reports->others < UINT32_MAX;
 }
 
-void egress_reports_secure(struct egress_reports *reports)
+void refusals_add_failure(struct refusals *reports, const char *host, uint16_t port, const char *reason)
+{
+	struct refusal *item = &reports->failure;
+
+	item->count += item->count < UINT32_MAX;
+	item->port = port;
+	copy(item->host, sizeof item->host, host);
+	copy(item->reason, sizeof item->reason, reason);
+}
+
+static void secure(struct refusal *item)
+{
+	unsigned char flag;
+	item->host[EGRESS_HOST_MAX] = '\0';
+	item->reason[EGRESS_REASON_MAX] = '\0';
+	/* A byte other than 0 and 1 in a bool is undefined behaviour. */
+	memcpy(&flag, &item->is_allowable, 1);
+	item->is_allowable = flag == 1;
+}
+
+void refusals_secure(struct refusals *reports)
 {
 	if (reports->count > EGRESS_REPORT_MAX)
 		reports->count = EGRESS_REPORT_MAX;
-	for (uint32_t i = 0; i < reports->count; i++) {
-		struct egress_report *item = &reports->items[i];
-		unsigned char flag;
-		item->host[EGRESS_HOST_MAX] = '\0';
-		item->reason[EGRESS_REASON_MAX] = '\0';
-		/* A byte other than 0 and 1 in a bool is undefined behaviour. */
-		memcpy(&flag, &item->is_allowable, 1);
-		item->is_allowable = flag == 1;
-	}
+	for (uint32_t i = 0; i < reports->count; i++)
+		secure(&reports->items[i]);
+	secure(&reports->failure);
 }
 
-uint64_t egress_reports_total(const struct egress_reports *reports)
+uint64_t refusals_total(const struct refusals *reports)
 {
 	uint64_t total = reports->others;
 
@@ -57,7 +71,7 @@ uint64_t egress_reports_total(const struct egress_reports *reports)
 	return total;
 }
 
-void egress_add_destination(struct text *out, const char *host, uint16_t port)
+void refusals_add_destination(struct text *out, const char *host, uint16_t port)
 {
 	bool has_brackets = strchr(host, ':') != NULL;
 
@@ -66,24 +80,24 @@ void egress_add_destination(struct text *out, const char *host, uint16_t port)
 	text_add(out, "%s:%u", has_brackets ? "]" : "", port);
 }
 
-static void add_item(struct text *out, const struct egress_report *item)
+static void add_item(struct text *out, const struct refusal *item)
 {
-	egress_add_destination(out, item->host, item->port);
+	refusals_add_destination(out, item->host, item->port);
 	if (item->count > 1)
 		text_add(out, " ×%u", item->count);
 	text_add(out, " (");
 	text_add_visible(out, item->reason, strlen(item->reason));
 	if (item->is_allowable) {
-		text_add(out, "; --allow-net=");
-		egress_add_destination(out, item->host, item->port);
-		text_add(out, " or network.allow would");
+		text_add(out, "; do not retry, ask the user to allow it: --allow-net=");
+		refusals_add_destination(out, item->host, item->port);
+		text_add(out, " or network.allow");
 	}
 	text_add(out, ")");
 }
 
-void egress_summary(const struct egress_reports *reports, struct text *out)
+void refusals_summary(const struct refusals *reports, struct text *out)
 {
-	uint64_t total = egress_reports_total(reports);
+	uint64_t total = refusals_total(reports);
 	uint32_t shown = reports->count < SHOWN ? reports->count : SHOWN;
 
 	if (total == 0)
@@ -97,7 +111,20 @@ void egress_summary(const struct egress_reports *reports, struct text *out)
 		text_add(out, ", and %u more destinations (-v names them)", reports->count - shown);
 }
 
-void egress_details(const struct egress_reports *reports, struct text *out)
+void refusals_failure(const struct refusals *reports, struct text *out)
+{
+	const struct refusal *item = &reports->failure;
+
+	if (item->count == 0)
+		return;
+	text_add(out, "the policy allows ");
+	refusals_add_destination(out, item->host, item->port);
+	text_add(out, ", but the connection failed outside the sandbox: ");
+	text_add_visible(out, item->reason, strlen(item->reason));
+	text_add(out, " (a proxy reports that as 502 or 504); no rule changes it");
+}
+
+void refusals_details(const struct refusals *reports, struct text *out)
 {
 	for (uint32_t i = 0; i < reports->count; i++) {
 		text_add(out, "  ");

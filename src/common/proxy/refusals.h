@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that were refused, counted by destination and reason, in a table of fixed size without pointers: whoever judges
- * connections fills it (the proxy now), the launcher takes it over as bytes and says it. What it holds was chosen by the command, so
- * it is bounded here and escaped where it is printed. */
+/* Refused connections, counted by destination and reason. The table has a fixed size and no
+ * pointers: the proxy fills it, the launcher receives it as bytes and prints it. The command
+ * chooses its content, so that it is limited here and escaped when printed. */
 #ifndef BERM_COMMON_PROXY_REFUSALS_H
 #define BERM_COMMON_PROXY_REFUSALS_H
 
@@ -13,29 +13,35 @@
 
 enum { EGRESS_HOST_MAX = 255, EGRESS_REASON_MAX = 191, EGRESS_REPORT_MAX = 48 };
 
-struct egress_report {
+struct refusal {
 	char host[EGRESS_HOST_MAX + 1];
 	char reason[EGRESS_REASON_MAX + 1]; /* one clause */
 	uint16_t port;
-	bool is_allowable; /* a rule for this destination would change the answer */
+	bool is_allowable; /* an allow rule for this destination would allow it */
 	uint32_t count;
 };
 
-struct egress_reports {
+struct refusals {
 	uint32_t count;
-	uint32_t others; /* refusals that found the table full */
-	struct egress_report items[EGRESS_REPORT_MAX];
+	uint32_t others; /* refusals after the table was full */
+	struct refusal items[EGRESS_REPORT_MAX];
+	struct refusal failure; /* the last connection that is allowed and failed; count 0: none */
 };
 
-void egress_refused(struct egress_reports *reports, const char *host, uint16_t port, const char *reason, bool is_allowable);
-/* Bytes that came from another process, made harmless: counts within bounds, texts that end. */
-void egress_reports_secure(struct egress_reports *reports);
-uint64_t egress_reports_total(const struct egress_reports *reports);
-/* One line without its end, nothing if nothing was refused: how often, the first few destinations, why, and what would allow them. */
-void egress_summary(const struct egress_reports *reports, struct text *out);
-/* A line for each. */
-void egress_details(const struct egress_reports *reports, struct text *out);
-/* HOST:PORT as network.allow takes it, with brackets where they belong; escaped. */
-void egress_add_destination(struct text *out, const char *host, uint16_t port);
+void refusals_add(struct refusals *reports, const char *host, uint16_t port, const char *reason, bool is_allowable);
+/* Notes a connection that the policy allows and that could not be made. */
+void refusals_add_failure(struct refusals *reports, const char *host, uint16_t port, const char *reason);
+/* Validates a table from another process: limits counts and terminates texts. */
+void refusals_secure(struct refusals *reports);
+uint64_t refusals_total(const struct refusals *reports);
+/* Adds one line without its end: the count, the first destinations with reasons, and how to allow
+ * them. Nothing without refusals. */
+void refusals_summary(const struct refusals *reports, struct text *out);
+/* Adds a line for each destination. */
+void refusals_details(const struct refusals *reports, struct text *out);
+/* Adds one line about the last failure. Nothing without one. */
+void refusals_failure(const struct refusals *reports, struct text *out);
+/* Adds HOST:PORT in the syntax of network.allow, escaped. */
+void refusals_add_destination(struct text *out, const char *host, uint16_t port);
 
 #endif

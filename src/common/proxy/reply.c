@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers in words. What the client wrote comes back only escaped. */
+/* Text of the client is sent back only escaped. */
 #include "common/proxy/reply.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *title_of(int status)
 	return "Error";
 }
 
-void answer_bytes(struct connection *connection, const void *bytes, size_t length)
+void reply_bytes(struct connection *connection, const void *bytes, size_t length)
 {
 	struct connection_half *down = &connection->down;
 
@@ -36,7 +36,7 @@ void answer_bytes(struct connection *connection, const void *bytes, size_t lengt
 
 static void end(struct connection *connection, int64_t now)
 {
-	connection->stage = STAGE_LAST_WORDS;
+	connection->stage = CONNECTION_LAST_WORDS;
 	connection->up.is_ended = true;
 	connection->up.start = connection->up.end = 0;
 	connection->deadline = now + connection->settings->limits.last_ms;
@@ -51,7 +51,7 @@ static void end_http(struct connection *connection, int status, const char *fiel
 		 "%zu\r\n\r\n",
 		 status, title_of(status), fields, body->length);
 	text_add_n(&out, body->data, body->length);
-	answer_bytes(connection, out.data, out.length);
+	reply_bytes(connection, out.data, out.length);
 	text_free(&out);
 	end(connection, now);
 }
@@ -61,11 +61,11 @@ static void end_socks(struct connection *connection, enum socks_reply reply, int
 	uint8_t bytes[SOCKS_REPLY_BYTES];
 
 	socks_write_reply(reply, bytes);
-	answer_bytes(connection, bytes, sizeof bytes);
+	reply_bytes(connection, bytes, sizeof bytes);
 	end(connection, now);
 }
 
-void answer_bad(struct connection *connection, int status, const char *sentence, int64_t now)
+void reply_bad(struct connection *connection, int status, const char *sentence, int64_t now)
 {
 	struct text body = { 0 };
 
@@ -78,32 +78,32 @@ void answer_bad(struct connection *connection, int status, const char *sentence,
 	text_free(&body);
 }
 
-void answer_login_needed(struct connection *connection, int64_t now)
+void reply_login_needed(struct connection *connection, int64_t now)
 {
 	struct text body = { 0 };
 
-	text_add(&body, "berm: the proxy of this sandbox wants the name and password that stand in HTTPS_PROXY\n");
+	text_add(&body, "berm: the proxy of this sandbox needs the user name and password of HTTPS_PROXY\n");
 	end_http(connection, 407, "Proxy-Authenticate: Basic realm=\"berm\"\r\n", &body, now);
 	text_free(&body);
 }
 
-void answer_refused(struct connection *connection, const char *reason, bool is_allowable, int64_t now)
+void reply_refused(struct connection *connection, const char *reason, bool is_allowable, int64_t now)
 {
 	struct text body = { 0 };
 
-	egress_refused(connection->settings->reports, connection->host, connection->port, reason, is_allowable);
+	refusals_add(connection->settings->reports, connection->host, connection->port, reason, is_allowable);
 	if (connection->is_socks) {
 		end_socks(connection, SOCKS_NOT_ALLOWED, now);
 		return;
 	}
 	text_add(&body, "berm: the connection to ");
-	egress_add_destination(&body, connection->host, connection->port);
+	refusals_add_destination(&body, connection->host, connection->port);
 	text_add(&body, " is refused: %s\n", reason);
 	if (is_allowable) {
 		text_add(&body, "to allow it, in the policy:  network: {allow: [\"");
-		egress_add_destination(&body, connection->host, connection->port);
+		refusals_add_destination(&body, connection->host, connection->port);
 		text_add(&body, "\"]}\nor for one run:  berm run --allow-net=");
-		egress_add_destination(&body, connection->host, connection->port);
+		refusals_add_destination(&body, connection->host, connection->port);
 		text_add(&body, "\n");
 	}
 	end_http(connection, 403, "", &body, now);
@@ -128,34 +128,35 @@ static enum socks_reply reply_for(int number)
 	}
 }
 
-void answer_failed(struct connection *connection, int number, const char *sentence, int64_t now)
+void reply_failed(struct connection *connection, int number, const char *sentence, int64_t now)
 {
 	struct text body = { 0 };
 
 	if (connection->is_relay) {
-		connection->stage = STAGE_OVER;
+		connection->stage = CONNECTION_OVER;
 		return;
 	}
+	refusals_add_failure(connection->settings->reports, connection->host, connection->port, sentence);
 	if (connection->is_socks) {
 		end_socks(connection, reply_for(number), now);
 		return;
 	}
 	text_add(&body, "berm: ");
-	egress_add_destination(&body, connection->host, connection->port);
+	refusals_add_destination(&body, connection->host, connection->port);
 	text_add(&body, ": %s\n", sentence);
 	end_http(connection, number == ETIMEDOUT ? 504 : 502, "", &body, now);
 	text_free(&body);
 }
 
-void answer_connected(struct connection *connection)
+void reply_connected(struct connection *connection)
 {
 	static const char tunnel[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 	uint8_t reply[SOCKS_REPLY_BYTES];
 
 	if (connection->is_socks) {
 		socks_write_reply(SOCKS_SUCCEEDED, reply);
-		answer_bytes(connection, reply, sizeof reply);
+		reply_bytes(connection, reply, sizeof reply);
 	} else if (connection->is_tunnel) {
-		answer_bytes(connection, tunnel, sizeof tunnel - 1);
+		reply_bytes(connection, tunnel, sizeof tunnel - 1);
 	}
 }

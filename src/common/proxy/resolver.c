@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each attempt has a socket of its own, so a new source port, and a new random number: an answer from elsewhere is not taken. What is
- * found is kept for a few seconds, so that ten connections to one place ask once; who asks judges the addresses each time. */
+/* Each attempt has its own connected socket, so a new source port, and a new random id: forged
+ * answers are ignored. Results are cached for some seconds, so that ten connections to one host
+ * send one query. Callers check the addresses each time. */
 #include "common/proxy/resolver.h"
 
 #include <errno.h>
@@ -14,54 +15,40 @@
 #include <sys/random.h>
 #endif
 
+#include "common/base/file_time.h"
 #include "common/base/cleanup.h"
+#include "common/base/private_file.h"
 #include "common/proxy/socket.h"
 #include "common/base/text.h"
 
 enum {
-	FILE_MAX = 8 << 20, /* hosts files that block advertisements have megabytes */
+	FILE_MAX = 8 << 20, /* hosts files that block advertisements have several MiB */
 	FILE_CHECK_MS = 2000,
 	RETRY_MS = 2000,
 	ROUNDS = 2,
 	CACHE_MS = 10000,
 };
 
-#ifdef __APPLE__
-#define MODIFIED(info) (info).st_mtimespec
-#else
-#define MODIFIED(info) (info).st_mtim
-#endif
-
 static bool is_unchanged(const struct resolver_file *file, const struct stat *info)
 {
-	return file->text && file->modified_s == (int64_t)MODIFIED(*info).tv_sec &&
-	       file->modified_ns == (int64_t)MODIFIED(*info).tv_nsec && file->size == (int64_t)info->st_size;
+	return file->text && file->modified_s == (int64_t)info->st_mtim.tv_sec &&
+	       file->modified_ns == (int64_t)info->st_mtim.tv_nsec && file->size == (int64_t)info->st_size;
 }
 
-/* Keeps what it has if the file cannot be read now. */
+/* Keeps the old text if the file cannot be read. */
 static void read_file(struct resolver_file *file)
 {
-	autoclose int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	struct private_file content;
 	struct stat info;
-	size_t length = 0;
-	char *text;
+	autoclose int fd = private_file_open(AT_FDCWD, file->path, PRIVATE_FILE_FOLLOW, &info);
 
-	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size > FILE_MAX || is_unchanged(file, &info))
+	if (fd < 0 || is_unchanged(file, &info) || private_file_read_fd(NULL, fd, FILE_MAX, &content) < 0)
 		return;
-	text = malloc((size_t)info.st_size + 1);
-	if (!text)
-		return;
-	while (length < (size_t)info.st_size) {
-		ssize_t count = read(fd, text + length, (size_t)info.st_size - length);
-		if (count <= 0)
-			break;
-		length += (size_t)count;
-	}
 	free(file->text);
-	file->text = text;
-	file->length = length;
-	file->modified_s = (int64_t)MODIFIED(info).tv_sec;
-	file->modified_ns = (int64_t)MODIFIED(info).tv_nsec;
+	file->text = content.bytes;
+	file->length = content.length;
+	file->modified_s = (int64_t)info.st_mtim.tv_sec;
+	file->modified_ns = (int64_t)info.st_mtim.tv_nsec;
 	file->size = (int64_t)info.st_size;
 }
 
@@ -74,14 +61,6 @@ void resolver_open(struct resolver *resolver, const char *hosts, const char *ser
 		.retry_ms = RETRY_MS,
 		.cache = calloc(RESOLVER_CACHE, sizeof *resolver->cache),
 	};
-}
-
-void resolver_close(struct resolver *resolver)
-{
-	free(resolver->hosts.text);
-	free(resolver->servers_file.text);
-	free(resolver->cache);
-	*resolver = (struct resolver){ 0 };
 }
 
 void resolver_look_at_files(struct resolver *resolver, int64_t now)
@@ -140,7 +119,7 @@ static void finish_lookup(struct resolver_lookup *lookup, enum dns_result result
 	lookup->result = result;
 }
 
-/* Half of the addresses may be of each type, whichever answers first. */
+/* Each type gets half of the addresses, whichever answers first. */
 static void finish_query(struct resolver_query *query, int64_t now)
 {
 	for (size_t i = 0; i < RESOLVER_LOOKUPS; i++)
@@ -177,7 +156,7 @@ static bool start_socket(struct resolver_query *query, struct resolver_lookup *l
 	return send(lookup->fd, lookup->query, lookup->query_length, 0) == (ssize_t)lookup->query_length;
 }
 
-/* RFC 6761: never asked of a server. */
+/* RFC 6761: these names are never sent to a server. */
 static bool is_local_name(const char *name, struct dns_addresses *addresses)
 {
 	if (strcmp(name, "localhost") != 0 && !text_ends_with(name, ".localhost"))
@@ -187,7 +166,7 @@ static bool is_local_name(const char *name, struct dns_addresses *addresses)
 	return true;
 }
 
-/* The next server, until each had its rounds. */
+/* Tries the next server; fails after ROUNDS attempts with each. */
 static void try_next(struct resolver_query *query, struct resolver_lookup *lookup, int64_t now)
 {
 	unsigned limit = ROUNDS * (unsigned)query->resolver->servers.count;
@@ -215,7 +194,7 @@ static void take_answer(struct resolver_query *query, struct resolver_lookup *lo
 			try_next(query, lookup, now);
 		return;
 	case DNS_TRUNCATED:
-		/* The same server again, by a way that holds more. */
+		/* Repeats the query with the same server over TCP. */
 		if (!lookup->is_tcp)
 			lookup->attempt--;
 		lookup->is_tcp = true;
@@ -238,7 +217,7 @@ static void receive_datagram(struct resolver_query *query, struct resolver_looku
 	if (count >= 0)
 		take_answer(query, lookup, answer, (size_t)count, now);
 	else if (errno != EAGAIN && errno != EINTR)
-		try_next(query, lookup, now); /* nobody listens there */
+		try_next(query, lookup, now); /* such as ECONNREFUSED */
 }
 
 static void send_stream(struct resolver_query *query, struct resolver_lookup *lookup, int64_t now)

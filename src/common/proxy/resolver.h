@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stub resolver that never blocks: the hosts file, then the name servers of resolv.conf, both types of address at once, over UDP and
- * where an answer does not fit over TCP. It belongs to whoever polls: no thread, no process, no library that loads others. It asks for
- * nothing by itself: a name that is not allowed must not be given to it. */
+/* A non-blocking stub resolver: the hosts file, then the name servers of resolv.conf, both address
+ * types at once, over UDP and for truncated answers over TCP. Driven by the caller's poll loop,
+ * without threads or NSS. It checks no policy: callers must not pass a name that is not allowed. */
 #ifndef BERM_COMMON_PROXY_RESOLVER_H
 #define BERM_COMMON_PROXY_RESOLVER_H
 
@@ -15,23 +15,23 @@ struct resolver_file {
 	const char *path;
 	char *text;
 	size_t length;
-	int64_t modified_s, modified_ns, size; /* of what was read */
+	int64_t modified_s, modified_ns, size; /* when it was read */
 };
 
 struct resolver {
 	struct resolver_file hosts, servers_file;
-	int64_t checked_at; /* when the files were last looked at */
+	int64_t checked_at; /* last check of the files */
 	struct dns_addresses servers;
 	uint16_t port; /* of name servers */
-	int retry_ms; /* how long one server is given */
+	int retry_ms; /* timeout of one server */
 	struct resolver_answer {
 		char name[DNS_NAME_MAX + 1];
 		struct dns_addresses addresses;
 		int64_t until;
-	} * cache; /* RESOLVER_CACHE of them */
+	} * cache; /* RESOLVER_CACHE entries */
 };
 
-/* One question for one type, to one server at a time. */
+/* One query for one type, sent to one server at a time. */
 struct resolver_lookup {
 	enum dns_type type;
 	enum dns_result result;
@@ -41,7 +41,7 @@ struct resolver_lookup {
 	int64_t retry_at;
 	uint8_t query[DNS_QUERY_MAX];
 	size_t query_length;
-	uint8_t *stream; /* TCP: what was received so far */
+	uint8_t *stream; /* TCP: received bytes */
 	size_t sent, received;
 	struct dns_addresses addresses;
 };
@@ -51,20 +51,21 @@ struct resolver_query {
 	char name[DNS_NAME_MAX + 1];
 	struct resolver_lookup lookups[RESOLVER_LOOKUPS];
 	bool is_done;
-	struct dns_addresses addresses; /* when done: none if there are none */
+	struct dns_addresses addresses; /* valid when done; may be empty */
 };
 
-/* `hosts` and `servers` are paths. */
+/* `hosts` and `servers` are paths, which must stay valid. */
 void resolver_open(struct resolver *resolver, const char *hosts, const char *servers);
-void resolver_close(struct resolver *resolver);
-/* Reads both files if they have changed, at most every two seconds; resolver_start does it too. For who loses the files afterwards. */
+/* Reads both files if they have changed, at most every two seconds. resolver_start calls it too.
+ * For callers that later lose access to the files. */
 void resolver_look_at_files(struct resolver *resolver, int64_t now);
 
-/* May be done at once. The name is in canonical form. */
+/* Starts a query for a canonical name. It may be done immediately. */
 void resolver_start(struct resolver *resolver, const char *name, int64_t now, struct resolver_query *query);
-/* What to wait for: fills up to RESOLVER_LOOKUPS entries, returns how many, and lowers *wake to when it wants to be asked again. */
+/* Fills up to RESOLVER_LOOKUPS entries for poll(), returns their number, and lowers *wake to the
+ * next timeout. */
 size_t resolver_watch(const struct resolver_query *query, struct pollfd *watched, int64_t *wake);
-/* After poll(), with the same entries. */
+/* Continues after poll() with the same entries. */
 void resolver_go_on(struct resolver_query *query, const struct pollfd *watched, size_t count, int64_t now);
 void resolver_cancel(struct resolver_query *query);
 

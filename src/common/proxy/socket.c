@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thin: errno as the system gives it. */
+/* Thin wrappers with the errno of the system. */
 #include "common/proxy/socket.h"
 
 #include <errno.h>
@@ -20,6 +20,7 @@ static socklen_t write_address(const struct address *address, uint16_t port, str
 	memset(out, 0, sizeof *out);
 	if (address->is_v6) {
 		memcpy(&v6.sin6_addr, address->bytes, sizeof v6.sin6_addr);
+		v6.sin6_scope_id = address->scope;
 		memcpy(out, &v6, sizeof v6);
 		return sizeof v6;
 	}
@@ -110,7 +111,7 @@ bool socket_source(const struct address *address, struct address *source)
 	struct sockaddr_storage storage = { 0 };
 	socklen_t length = sizeof storage;
 
-	/* Any port: a datagram socket that is connected has sent nothing. */
+	/* The port does not matter: connect() on a datagram socket sends nothing. */
 	if (fd < 0 || socket_connect(fd, address, 9) < 0 || getsockname(fd, (struct sockaddr *)&storage, &length) < 0)
 		return false;
 	read_address(&storage, address->is_v6, source);

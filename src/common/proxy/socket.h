@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internet sockets as the proxy and the resolver use them: never blocking, never inherited, addresses as struct address. The same
- * calls on every system. */
+/* Internet sockets for the proxy and the resolver: non-blocking, close-on-exec, with struct
+ * address. Portable. Functions return -1 with errno. */
 #ifndef BERM_COMMON_PROXY_SOCKET_H
 #define BERM_COMMON_PROXY_SOCKET_H
 
@@ -9,19 +9,21 @@
 
 #include "common/net/destination.h"
 
-/* SOCK_STREAM or SOCK_DGRAM. -1 with errno. */
+/* Creates a socket; type is SOCK_STREAM or SOCK_DGRAM. */
 int socket_new(bool is_v6, int type);
-/* 0, or -1 with errno; EINPROGRESS: it becomes writable when it is decided, and socket_error then says how. */
+/* Returns 0 or -1. After EINPROGRESS the socket becomes writable at the end, and socket_error
+ * returns the result. */
 int socket_connect(int fd, const struct address *address, uint16_t port);
-/* A connection, non-blocking and close-on-exec. -1 with errno. */
+/* Accepts a connection. */
 int socket_accept(int listener);
-/* The pending error of a socket, 0 if there is none. */
+/* Returns the pending error of a socket, or 0. */
 int socket_error(int fd);
-/* Bound and listening. -1 with errno. */
+/* Creates a listening socket. */
 int socket_listen(const struct address *address, uint16_t port, int backlog);
-/* The address that packets to `address` would come from; false if there is no route. Sends nothing. An address of this machine is its
- * own source. */
+/* Finds the source address of packets to `address`; false without a route. Sends nothing. An
+ * address of this machine is its own source. */
 bool socket_source(const struct address *address, struct address *source);
-int socket_make_private(int fd); /* non-blocking, close-on-exec */
+/* Makes a socket non-blocking and close-on-exec. */
+int socket_make_private(int fd);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lengths are single bytes, so every message is bounded. A name with a NUL in it is refused here: it would end early elsewhere. */
+/* Lengths are single bytes, so that every message is limited. A name with a NUL is refused: as a C
+ * string it would be cut. */
 #include "common/proxy/socks.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SOCKS5 (RFC 1928) with a user name and password (RFC 1929), one message at a time. Only CONNECT; names are resolved here. Pure. */
+/* Parser for SOCKS5 (RFC 1928) with user name and password (RFC 1929). Supports only CONNECT. Never
+ * reads a socket. */
 #ifndef BERM_COMMON_PROXY_SOCKS_H
 #define BERM_COMMON_PROXY_SOCKS_H
 
@@ -30,10 +31,11 @@ struct socks_login {
 struct socks_request {
 	char host[SOCKS_HOST_MAX + 1];
 	uint16_t port;
-	enum socks_reply failure; /* SOCKS_BAD: the answer */
+	enum socks_reply failure; /* SOCKS_BAD: for the reply */
 };
 
-/* Each reads one message from the start of `data`; *used is its length. has_login: the client can name a user. */
+/* Each parses one message at the start of `data`; *used is its length. has_login: the client
+ * supports user names. */
 enum socks_state socks_read_greeting(const uint8_t *data, size_t length, size_t *used, bool *has_login);
 enum socks_state socks_read_login(const uint8_t *data, size_t length, size_t *used, struct socks_login *login);
 enum socks_state socks_read_request(const uint8_t *data, size_t length, size_t *used, struct socks_request *request);

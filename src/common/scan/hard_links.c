@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hidden file may have other names: hard links under names that no pattern matches. They are found by comparing inodes, which
- * costs a look at every file, so it is done only if a hidden file has more than one name. */
-#include "common/scan/scan.h"
+/* A hidden file may have other names: hard links that no pattern matches. They are found by
+ * comparing inodes, for which every file must be inspected. This is done only if a hidden file has
+ * more than one name. */
+#include "common/scan/internal.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,8 +13,9 @@ struct twin {
 	const struct plan_match *match;
 };
 
-struct search {
-	struct plan *plan;
+struct link_search {
+	const struct plan *plan;
+	struct scan_results *results;
 	const struct plan_matches *masked;
 	struct twins {
 		struct twin *items;
@@ -44,7 +46,7 @@ int scan_compare_paths(const char *left, const char *right)
 const struct plan_match *scan_find_above(const struct plan_matches *matches, const char *path)
 {
 	size_t low = 0, high = matches->count;
-	/* The last one that does not come after path is the only one that can hold it. */
+	/* Only the last match that does not come after path can contain it. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (scan_compare_paths(matches->items[middle].path, path) <= 0)
@@ -65,7 +67,7 @@ static int compare_twins(const void *left, const void *right)
 	return a->match < b->match ? -1 : a->match > b->match;
 }
 
-static void collect_twins(struct search *search)
+static void collect_twins(struct link_search *search)
 {
 	const struct filesystem *fs = search->plan->context.fs;
 	for (size_t i = 0; i < search->masked->count; i++) {
@@ -81,8 +83,8 @@ static void collect_twins(struct search *search)
 		qsort(search->twins.items, search->twins.count, sizeof *search->twins.items, compare_twins);
 }
 
-/* The first of the twins with this identity, or NULL. */
-static struct twin *find_twin(const struct search *search, const struct file_info *info)
+/* Returns the first twin with this device and inode, or NULL. */
+static struct twin *find_twin(const struct link_search *search, const struct file_info *info)
 {
 	size_t low = 0, high = search->twins.count;
 	while (low < high) {
@@ -99,7 +101,7 @@ static struct twin *find_twin(const struct search *search, const struct file_inf
 	return &search->twins.items[low];
 }
 
-static void compare_file(struct search *search, const char *path)
+static void compare_file(struct link_search *search, const char *path)
 {
 	const struct filesystem *fs = search->plan->context.fs;
 	struct file_info info;
@@ -120,10 +122,10 @@ static void compare_file(struct search *search, const char *path)
 	pthread_mutex_unlock(&search->lock);
 }
 
-/* files.prune does not count here: the inode is known, and the name is certainly one of a secret. */
+/* files.prune does not count here: by its inode the file certainly is a hidden one. */
 static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
 {
-	struct search *search = self;
+	struct link_search *search = self;
 	char path[SCAN_PATH_BYTES];
 
 	if (type != FILE_REGULAR && type != FILE_DIRECTORY)
@@ -135,7 +137,7 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	return WALK_DESCEND;
 }
 
-/* Grants inside another are walked with it. */
+/* False for a grant inside another, which is walked with the outer one. */
 static bool is_outermost(const struct plan *plan, const struct plan_grant *grant)
 {
 	for (size_t i = 0; i < plan->grants.count; i++) {
@@ -146,7 +148,7 @@ static bool is_outermost(const struct plan *plan, const struct plan_grant *grant
 	return true;
 }
 
-static int search_grants(struct search *search, struct error *err)
+static int search_grants(struct link_search *search, struct error *err)
 {
 	const struct plan *plan = search->plan;
 	const struct filesystem *fs = plan->context.fs;
@@ -167,27 +169,27 @@ static int compare_matches(const void *left, const void *right)
 	return scan_compare_paths(((const struct plan_match *)left)->path, ((const struct plan_match *)right)->path);
 }
 
-static void note_twins(struct search *search)
+static void note_twins(struct link_search *search)
 {
-	struct plan *plan = search->plan;
+	const struct plan *plan = search->plan;
 	for (size_t i = 0; i < search->twins.count; i++) {
 		const struct twin *twin = &search->twins.items[i];
 		struct plan_note *note;
-		/* Of several hidden names of one file only the first counted. */
+		/* Of several hidden names of one file only the first has the count. */
 		if (i > 0 && twin[-1].inode == twin->inode && twin[-1].device == twin->device)
 			continue;
-		note = arena_push(plan->arena, &plan->notes);
+		note = arena_push(plan->arena, &search->results->notes);
 		note->kind = NOTE_HARD_LINK;
 		note->rule = twin->match->rule;
-		note->text = arena_printf(plan->arena, "%s has %llu names; %llu of them are visible here and hidden",
+		note->text = arena_printf(plan->arena, "%s has %llu names; %llu of them are in granted paths, and hidden",
 					  twin->match->path, (unsigned long long)twin->links, (unsigned long long)twin->found);
 	}
 }
 
-int scan_hard_links(struct plan *plan, struct error *err)
+int scan_hard_links(const struct plan *plan, struct scan_results *results, struct error *err)
 {
-	struct plan_matches before = plan->masked, all = { 0 };
-	struct search search = { .plan = plan, .masked = &before };
+	struct plan_matches before = results->masked, all = { 0 };
+	struct link_search search = { .plan = plan, .results = results, .masked = &before };
 	int result;
 
 	collect_twins(&search);
@@ -203,8 +205,8 @@ int scan_hard_links(struct plan *plan, struct error *err)
 		*(struct plan_match *)arena_push(plan->arena, &all) = before.items[i];
 	for (size_t i = 0; i < search.names.count; i++)
 		*(struct plan_match *)arena_push(plan->arena, &all) = search.names.items[i];
-	if (all.count > 0) /* qsort must not get NULL, not even for nothing */
+	if (all.count > 0) /* qsort must not get NULL, even for no items */
 		qsort(all.items, all.count, sizeof *all.items, compare_matches);
-	plan->masked = all;
+	results->masked = all;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table behind scan_index_candidates. A byte that might stand for others (a metacharacter, a quote, a letter where case is
- * folded) admits every name; only a plain byte narrows. */
+/* The table of name_filter_candidates. A metacharacter, a quote, or where case is folded a byte
+ * outside of ASCII admits every name; only a plain byte narrows. */
 #include "common/scan/name_filter.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 enum { BYTES = 256 };
 
-void scan_index_prepare(struct scan_index *index, struct arena *arena, size_t pattern_count)
+void name_filter_prepare(struct name_filter *index, struct arena *arena, size_t pattern_count)
 {
 	index->words = pattern_count / 64 + 1;
 	index->first = arena_alloc(arena, BYTES * index->words * sizeof *index->first);
@@ -23,8 +23,9 @@ static void admit(uint64_t *table, size_t words, unsigned byte, size_t number)
 	table[byte * words + number / 64] |= (uint64_t)1 << number % 64;
 }
 
-/* A case-insensitive file system takes other letters (the Kelvin sign for a k) and ignores some characters altogether, all of them
- * outside ASCII: names that start or end with such a byte are always candidates. */
+/* A case-insensitive file system takes other letters (the Kelvin sign for a k) and ignores some
+ * characters, all of them outside of ASCII. Names that start or end with such a byte are always
+ * candidates. */
 static void admit_plain(uint64_t *table, size_t words, unsigned char byte, size_t number, bool case_fold)
 {
 	if (!case_fold) {
@@ -44,8 +45,8 @@ static bool is_plain(unsigned char byte, bool is_literal, bool case_fold)
 	return is_literal || !strchr("*?[]\\", byte);
 }
 
-/* `*.tfstate.*`: no end is plain, and every name would be a candidate. */
-static void find_middle(const char *name, struct scan_ends *ends)
+/* For patterns such as `*.tfstate.*`: neither end is plain, so every name would be a candidate. */
+static void find_middle(const char *name, struct name_ends *ends)
 {
 	size_t length = 0;
 	while (*name && !is_plain((unsigned char)*name, false, false))
@@ -56,11 +57,11 @@ static void find_middle(const char *name, struct scan_ends *ends)
 	ends->middle_length = (unsigned short)length;
 }
 
-/* Where case is folded, or a class may hold anything, the ends say nothing. */
-static struct scan_ends find_ends(const char *name, bool is_literal, bool is_opaque)
+/* With is_opaque (folded case, or a class that may match any byte) the ends are not used. */
+static struct name_ends find_ends(const char *name, bool is_literal, bool is_opaque)
 {
 	size_t length = strlen(name), prefix = 0, suffix = 0;
-	struct scan_ends ends = { .prefix = name, .suffix = name };
+	struct name_ends ends = { .prefix = name, .suffix = name };
 
 	if (is_opaque || length > UINT16_MAX)
 		return ends;
@@ -82,7 +83,7 @@ static struct scan_ends find_ends(const char *name, bool is_literal, bool is_opa
 	return ends;
 }
 
-void scan_index_add(struct scan_index *index, size_t number, const struct pattern *pattern, bool case_fold)
+void name_filter_add(struct name_filter *index, size_t number, const struct pattern *pattern, bool case_fold)
 {
 	const char *slash = strrchr(pattern->text, '/');
 	const char *name = slash ? slash + 1 : pattern->text;
@@ -93,7 +94,7 @@ void scan_index_add(struct scan_index *index, size_t number, const struct patter
 	bool has_class = !is_literal && strchr(pattern->text, '[');
 
 	index->ends[number] = find_ends(name, is_literal, case_fold || has_class);
-	/* A `]` or a slash in a class would cut the name at the wrong place. */
+	/* A `]` or a slash in a class would cut the name at the wrong byte. */
 	if (has_class) {
 		first = '*';
 		last = '*';

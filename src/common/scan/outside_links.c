@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of the project that have names elsewhere too (the stores of pnpm, uv and bun): writing such a file in place changes it there
- * as well. Mounts cannot tell the names apart, so `berm plan` says it. Looks at every file, which a launch does not. */
-#include "common/scan/scan.h"
+/* Files of the project that have other names outside of it (the stores of pnpm, uv and bun):
+ * writing such a file in place changes it there too. Mounts cannot tell the names apart, so `berm
+ * plan` reports them. Inspects every file, which a launch does not. */
+#include "common/scan/internal.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-/* Files with fewer names in the project than in all. */
+/* Returns the number of files that have fewer names in the project than in total, and the first of
+ * them in *example. */
 static size_t count_outside(const struct outside *outside, const char **example)
 {
 	size_t files = 0;
@@ -92,7 +94,8 @@ int plan_note_outside_links(struct plan *plan, struct error *err)
 	note = arena_push(plan->arena, &plan->notes);
 	note->kind = NOTE_HARD_LINK;
 	note->text = arena_printf(
-		plan->arena, "%zu file%s also a name outside of what is writable (%s): written in place, it changes there too",
-		files, files == 1 ? " has" : "s have", example);
+		plan->arena,
+		"%zu file%s another name outside of the writable paths (%s): a write in place changes that one too", files,
+		files == 1 ? " has" : "s have", example);
 	return 0;
 }

@@ -1,35 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside plan_scan: what its files share. */
+/* Matches of the plan's patterns in the project now. Reads names, never changes a file; the results
+ * are the same for the same tree, in whatever order the threads find them. */
 #ifndef BERM_COMMON_SCAN_SCAN_H
 #define BERM_COMMON_SCAN_SCAN_H
 
-#include "common/plan/build.h"
+#include "common/plan/plan.h"
 
-/* Of each list: more is refused. Every one is a mount, of which the kernel allows 100000 by default. */
-enum { SCAN_MATCHES_MAX = 65536 };
-/* Room for a path; nothing can be mounted on a longer one. */
-enum { SCAN_PATH_BYTES = 4096 };
+struct tree_index;
 
-/* explain.c: does the pattern, which matches this very path, apply to it? */
-bool plan_deny_applies(const struct plan *plan, const struct plan_pattern *item, const char *path, bool is_directory);
-bool plan_protect_applies(const struct plan *plan, const struct plan_pattern *item, const char *path);
+/* Scans the project and sets plan->scan; the results are in the plan's arena. */
+int plan_scan(struct plan *plan, struct error *err);
+/* Scans into *results, with an index of earlier scans of this very plan (cache/tree_index.h), which
+ * is used and updated; NULL: none. */
+int scan_project(const struct plan *plan, struct tree_index *index, struct scan_results *results, struct error *err);
+/* The names in the writable trees after a run. Each list is sorted by path and has every match,
+ * also below another one. */
+struct scan_found {
+	struct plan_matches protected; /* matches of files.protect */
+	struct plan_matches marks; /* entries `.git`, HEAD and commondir of any type */
+	struct plan_matches links; /* symlinks */
+	struct plan_matches closed; /* directories that cannot be listed */
+	bool has_all_links;
+	bool is_incomplete; /* there are more than a list can hold */
+};
+/* Searches the writable trees for names that the host obeys, without the rest of a scan. The index
+ * is used and not updated; NULL: none. */
+int scan_writable(const struct plan *plan, struct tree_index *index, struct scan_found *found, struct error *err);
+/* Adds a note if files of the project have names outside of it. For `plan` only: it inspects every
+ * file. */
+int plan_note_outside_links(struct plan *plan, struct error *err);
 
-/* scan_links.c */
-/* Orders paths so that what lies below a directory follows it at once. */
-int scan_compare_paths(const char *left, const char *right);
-/* The match that is path or an ancestor of it, in a list that is sorted so and has nothing below another; or NULL. */
-const struct plan_match *scan_find_above(const struct plan_matches *matches, const char *path);
-/* Other names of hidden files become hidden too. */
-int scan_hard_links(struct plan *plan, struct error *err);
+/* Whether the content of a file is public, for files.public. */
+struct scan_content {
+	enum scan_content_kind {
+		CONTENT_PUBLIC,
+		CONTENT_EMPTY, /* nothing to hide, and nothing that would be public */
+		CONTENT_HIDDEN, /* anything else: other content, unreadable, not a plain file */
+		CONTENT_ABSENT,
+	} kind;
+	const char *reason; /* in the plan's arena */
+	size_t bytes; /* that were read */
+};
+/* Reads and judges the file at a canonical path as it is now. */
+struct scan_content scan_judge_content(const struct plan *plan, const char *path);
 
-/* scan_git.c */
-/* Does a file of this name have to be asked about? */
-bool scan_may_be_git_pointer(const char *name, enum file_type type);
-/* Would it lead the host's git elsewhere if it were written? */
-bool scan_is_git_pointer(const struct plan *plan, const char *directory, const char *name);
-
-/* scan_pins.c */
-/* Fills plan->pinned; `links` are symlinks that must stay. False if there are too many. */
-bool scan_pin(struct plan *plan, const struct plan_matches *links);
+/* The rules that hold for one name that appears after the scan. */
+struct scan_entry {
+	const struct rule *denied_by, *protected_by; /* NULL: no rule */
+	bool is_pruned; /* a directory that is not searched */
+};
+struct scan;
+/* Prepares judging single names by the patterns of this plan. In the plan's arena. */
+struct scan *scan_entries_prepare(const struct plan *plan);
+/* Judges an entry of a searched tree; `name` is the last component of its canonical path. Cheap for
+ * the names that no pattern can match. */
+struct scan_entry scan_entries_judge(struct scan *scan, const char *path, const char *name, bool is_directory);
 
 #endif

@@ -1,78 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in, text out: runs nothing, opens nothing. The hosts' shapes are one table; their input is strict JSON with every field that
- * is used present and of the right type, because a field that moved means a version that nobody has looked at. */
+/* Parses and rewrites text: runs nothing, opens nothing. The input is strict JSON, and every
+ * field in use must be present with the right type. A field that moved means an untested version
+ * of the host. */
 #include "common/setup/agent_hook.h"
 
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
-#include "common/fs/filesystem.h"
+#include "common/fs/path.h"
 
-/* cwd is in all of them. Codex takes updatedInput only with an explicit "allow", the others would skip their own question to the
- * user if it were there. */
-const struct hook_host hook_host_table[] = {
-	{ "claude-code", "PreToolUse", "Bash", NULL, "CLAUDE_PROJECT_DIR", false, HOOK_UPDATED_INPUT },
-	{ "codex", "PreToolUse", "Bash", NULL, NULL, false, HOOK_UPDATED_INPUT_ALLOW },
-	{ "gemini", "BeforeTool", "run_shell_command", NULL, "GEMINI_PROJECT_DIR", false, HOOK_TOOL_INPUT },
-	{ "cursor", "preToolUse", "Shell", "beforeShellExecution", NULL, true, HOOK_SNAKE_INPUT },
-};
-const size_t hook_host_count = sizeof hook_host_table / sizeof hook_host_table[0];
-
-const struct hook_host *hook_host_find(const char *name)
+const struct setup_host *agent_hook_host(const char *name)
 {
-	for (size_t i = 0; i < hook_host_count; i++)
-		if (strcmp(hook_host_table[i].name, name) == 0)
-			return &hook_host_table[i];
-	return NULL;
+	const struct setup_host *host = setup_host_find(name);
+	return host && host->hook ? host : NULL;
 }
 
-/* A quote and a backslash stand outside of quotes, where every shell reads \' and \\ alike: inside single quotes fish takes them for
- * escapes, others do not. An empty pair of quotes is never written next to another: with zsh's rc_quotes '' is a quote. */
-void hook_quote(struct text *out, const char *word)
+static void add_wrapper(struct text *out, const struct agent_hook_wrapper *wrapper)
 {
-	if (word[0] == '\0')
-		text_add(out, "''");
-	while (*word) {
-		size_t plain = strcspn(word, "'\\");
-		if (plain > 0)
-			text_add(out, "'%.*s'", (int)plain, word);
-		word += plain;
-		for (; *word == '\'' || *word == '\\'; word++)
-			text_add(out, "\\%c", *word);
-	}
-}
-
-static void add_path(struct text *out, const char *path)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
-	if (path[0] && path[strspn(path, plain)] == '\0')
-		text_add(out, "%s", path);
-	else
-		hook_quote(out, path);
-}
-
-static void add_wrapper(struct text *out, const struct hook_wrapper *wrapper)
-{
-	add_path(out, wrapper->program);
+	text_add_shell_word(out, wrapper->program);
 	text_add(out, " run --project=");
-	add_path(out, wrapper->project);
+	text_add_shell_word(out, wrapper->project);
 	text_add(out, " -- ");
-	add_path(out, wrapper->shell);
-	/* Without the dashes a command that begins with one would be an option of the shell. */
+	text_add_shell_word(out, wrapper->shell);
+	/* Without the dashes, a command that begins with a dash would be an option of the shell. */
 	text_add(out, " -c -- ");
 }
 
-static const char *wrap(struct arena *arena, const struct hook_wrapper *wrapper, const char *command)
+static const char *wrap(struct arena *arena, const struct agent_hook_wrapper *wrapper, const char *command)
 {
 	struct text out = { 0 };
 	const char *result;
 	add_wrapper(&out, wrapper);
-	hook_quote(&out, command);
+	text_add_shell_quoted(&out, command);
 	result = arena_copy_n(arena, out.data, out.length);
 	text_free(&out);
 	return result;
 }
 
-/* Reads what hook_quote wrote. False for anything else. */
+/* Parses the output of text_add_shell_quoted. Returns false for anything else. */
 static bool unquote(const char *quoted, struct text *out)
 {
 	text_add_n(out, "", 0);
@@ -92,7 +58,7 @@ static bool unquote(const char *quoted, struct text *out)
 	return true;
 }
 
-bool hook_is_wrapped(struct arena *arena, const struct hook_wrapper *wrapper, const char *command)
+bool agent_hook_is_wrapped(struct arena *arena, const struct agent_hook_wrapper *wrapper, const char *command)
 {
 	struct text prefix = { 0 }, inner = { 0 };
 	bool is_ours;
@@ -105,7 +71,7 @@ bool hook_is_wrapped(struct arena *arena, const struct hook_wrapper *wrapper, co
 	return is_ours;
 }
 
-/* A string without NULs, which is all that can become an argument or a path. */
+/* Returns a string without NULs, else NULL: others cannot be an argument or a path. */
 static const char *plain_string(const struct jsonc_value *object, const char *key)
 {
 	const struct jsonc_value *value = jsonc_member(object, key);
@@ -136,8 +102,8 @@ static const char *choose_root(const struct jsonc_value *roots, const char *cwd)
 	return first;
 }
 
-int hook_workspace(struct arena *arena, const struct hook_host *host, struct jsonc_text input, const char *root,
-		   const char **workspace, struct error *err)
+int agent_hook_workspace(struct arena *arena, const struct setup_host *host, struct jsonc_text input, const char *root,
+			 const char **workspace, struct error *err)
 {
 	struct jsonc_value json;
 	const char *cwd;
@@ -145,31 +111,31 @@ int hook_workspace(struct arena *arena, const struct hook_host *host, struct jso
 	if (parse_input(arena, input, &json, err) < 0)
 		return -1;
 	cwd = plain_string(&json, "cwd");
-	if (host->has_roots)
+	if (host->hook->has_roots)
 		root = choose_root(jsonc_member(&json, "workspace_roots"), cwd);
 	*workspace = root && root[0] ? root : cwd;
 	if (!*workspace || (*workspace)[0] != '/')
-		return error_set(err, "hook input: no directory that %s works in", host->name);
+		return error_set(err, "hook input: no working directory of %s", host->name);
 	return 0;
 }
 
-static int check_shape(const struct hook_host *host, const struct jsonc_value *json, struct error *err)
+static int check_shape(const struct agent_hook *hook, const struct jsonc_value *json, struct error *err)
 {
 	const char *event = plain_string(json, "hook_event_name"), *tool = plain_string(json, "tool_name");
 	const struct jsonc_value *input = jsonc_member(json, "tool_input");
 
-	if (!event || strcmp(event, host->event) != 0)
-		return error_set(err, "hook input: the event is %s, not %s", event ? event : "missing", host->event);
-	if (!tool || strcmp(tool, host->tool) != 0)
-		return error_set(err, "hook input: the tool is %s, not %s", tool ? tool : "missing", host->tool);
+	if (!event || strcmp(event, hook->event) != 0)
+		return error_set(err, "hook input: the event is %s, not %s", event ? event : "missing", hook->event);
+	if (!tool || strcmp(tool, hook->tool) != 0)
+		return error_set(err, "hook input: the tool is %s, not %s", tool ? tool : "missing", hook->tool);
 	if (!input || input->type != JSONC_OBJECT)
-		return error_set(err, "hook input: tool_input is no object");
+		return error_set(err, "hook input: tool_input is not an object");
 	if (!plain_string(input, "command"))
-		return error_set(err, "hook input: tool_input.command is no text that can be run");
+		return error_set(err, "hook input: tool_input.command is not a valid command");
 	return 0;
 }
 
-/* tool_input with another command; every other byte as it came. */
+/* Adds tool_input with another command and all other bytes unchanged. */
 static void add_input(struct text *out, const struct jsonc_value *input, const char *command)
 {
 	const struct jsonc_value *old = jsonc_member(input, "command");
@@ -178,43 +144,239 @@ static void add_input(struct text *out, const struct jsonc_value *input, const c
 	text_add_n(out, input->raw + (old->end - input->start), input->end - old->end);
 }
 
-static void add_answer(struct text *out, const struct hook_host *host, const struct jsonc_value *input, const char *command)
+static void add_answer(struct text *out, const struct agent_hook *hook, const struct jsonc_value *input, const char *command)
 {
-	switch (host->shape) {
+	switch (hook->shape) {
 	case HOOK_UPDATED_INPUT:
 	case HOOK_UPDATED_INPUT_ALLOW:
-		text_add(out, "{\"hookSpecificOutput\": {\"hookEventName\": \"%s\", %s\"updatedInput\": ", host->event,
-			 host->shape == HOOK_UPDATED_INPUT ? "" : "\"permissionDecision\": \"allow\", ");
+		text_add(out, "{\"hookSpecificOutput\": {\"hookEventName\": \"%s\", %s\"updatedInput\": ", hook->event,
+			 hook->shape == HOOK_UPDATED_INPUT ? "" : "\"permissionDecision\": \"allow\", ");
 		break;
 	case HOOK_TOOL_INPUT:
-		text_add(out, "{\"hookSpecificOutput\": {\"hookEventName\": \"%s\", \"tool_input\": ", host->event);
+		text_add(out, "{\"hookSpecificOutput\": {\"hookEventName\": \"%s\", \"tool_input\": ", hook->event);
 		break;
 	case HOOK_SNAKE_INPUT:
 		text_add(out, "{\"permission\": \"allow\", \"updated_input\": ");
 		break;
 	}
 	add_input(out, input, command);
-	text_add(out, host->shape == HOOK_SNAKE_INPUT ? "}" : "}}");
+	text_add(out, hook->shape == HOOK_SNAKE_INPUT ? "}" : "}}");
 }
 
-/* The event that shows what will run at last: nothing is rewritten, and what is not berm's does not run. */
-static int guard(struct arena *arena, const struct jsonc_value *json, const struct hook_wrapper *wrapper,
-		 struct hook_answer *answer, struct error *err)
+/* Handles the event that shows the final command: rewrites nothing, and refuses a command that
+ * is not berm's. */
+static int guard(struct arena *arena, const struct setup_host *host, const struct jsonc_value *json,
+		 const struct agent_hook_wrapper *wrapper, struct agent_hook_answer *answer, struct error *err)
 {
 	const char *command = plain_string(json, "command");
 	if (!command)
-		return error_set(err, "hook input: command is no text that can be run");
-	if (wrapper && !hook_is_wrapped(arena, wrapper, command)) {
-		error_set(err, "this command would have run outside of berm");
-		return error_hint(err, "the rewriting hook did not take effect: `berm setup cursor --check`");
+		return error_set(err, "hook input: command is not a valid command");
+	if (wrapper && !agent_hook_is_wrapped(arena, wrapper, command)) {
+		error_set(err, "this command would have run outside berm");
+		return error_hint(err, "the rewriting hook had no effect: `berm setup %s --check`", host->name);
 	}
 	answer->command = command;
 	answer->json = "{\"permission\": \"allow\"}";
 	return 0;
 }
 
-int hook_rewrite(struct arena *arena, const struct hook_host *host, struct jsonc_text input, const struct hook_wrapper *wrapper,
-		 struct hook_answer *answer, struct error *err)
+int agent_hook_accesses(struct arena *arena, const struct setup_host *host, struct jsonc_text input,
+			const struct agent_tool **tool, struct agent_accesses *accesses, struct error *err)
+{
+	const char *event, *name, *cwd;
+	struct jsonc_value json;
+
+	if (parse_input(arena, input, &json, err) < 0)
+		return -1;
+	event = plain_string(&json, "hook_event_name");
+	name = plain_string(&json, "tool_name");
+	cwd = plain_string(&json, "cwd");
+	*tool = event && name && strcmp(event, host->hook->event) == 0 ? agent_tool_find(host->hook->tools, name) : NULL;
+	if (!*tool)
+		return 0;
+	if (!cwd || cwd[0] != '/')
+		return error_set(err, "hook input: no working directory of %s", host->name);
+	return agent_tool_accesses(arena, *tool, jsonc_member(&json, "tool_input"), cwd, accesses, err);
+}
+
+/* Adds tool_input with another pattern and all other members unchanged. */
+static void add_pattern(struct text *out, const struct jsonc_value *input, const char *key, const char *pattern)
+{
+	text_add(out, "{");
+	for (size_t i = 0; i < input->count; i++) {
+		const struct jsonc_child *child = &input->children[i];
+		if (strcmp(child->key, key) == 0)
+			continue;
+		text_add_json(out, child->key);
+		text_add(out, ": ");
+		text_add_n(out, child->value.raw, child->value.end - child->value.start);
+		text_add(out, ", ");
+	}
+	text_add_json(out, key);
+	text_add(out, ": ");
+	text_add_json(out, pattern);
+	text_add(out, "}");
+}
+
+/* True if the name means only itself in a pattern, and stays one word of a list of patterns. */
+static bool is_literal(const char *name)
+{
+	return name[0] != '!' && !strpbrk(name, "*?[]{}\\, \t\n\"'");
+}
+
+static bool are_literal(const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!is_literal(names[i]))
+			return false;
+	return true;
+}
+
+/* Adds the names as `!A !B`, or as the one pattern `!{A,B}`. */
+static void add_exclusions(struct text *pattern, const struct agent_tool *tool, const char *const *excluded, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!tool->is_single)
+			text_add(pattern, "%s!%s", pattern->length > 0 ? " " : "", excluded[i]);
+		else
+			text_add(pattern, "%s%s", i > 0 ? "," : count > 1 ? "!{" : "!", excluded[i]);
+	if (tool->is_single && count > 1)
+		text_add(pattern, "}");
+}
+
+static bool ends_with(const char *name, const char *end, size_t length)
+{
+	size_t whole = strlen(name);
+	return whole >= length && strncasecmp(name + whole - length, end, length) == 0;
+}
+
+/* Returns the rest of the pattern after its last wildcard, with at most one list in braces, at its
+ * end. NULL for every other kind of pattern. */
+static const char *find_tail(const char *pattern)
+{
+	const char *base = path_base_name(pattern), *end = base, *brace = strchr(base, '{');
+
+	if (pattern[0] == '!' || strpbrk(pattern, "\\[]"))
+		return NULL;
+	for (const char *at = base; *at; at++)
+		if (strchr("*?", *at))
+			end = at + 1;
+	if (!brace)
+		return strpbrk(pattern, "{}") ? NULL : end;
+	return brace < end || strchr(pattern, '{') != brace || strcspn(end, "}") + 1 != strlen(end) ? NULL : end;
+}
+
+/* True if no name matches the pattern, by the ends of its names: `*.ts` and `*.{ts,tsx}`. False for
+ * every other kind of pattern. */
+static bool spares_all(struct arena *arena, const char *pattern, const char *const *names, size_t count)
+{
+	const char *end = find_tail(pattern), *brace = end ? strchr(end, '{') : NULL;
+	size_t fixed, length;
+
+	if (!end)
+		return false;
+	fixed = strcspn(end, "{");
+	do {
+		const char *start = brace ? ++brace : "";
+		const char *tail;
+		length = strcspn(start, ",}");
+		tail = arena_printf(arena, "%.*s%.*s", (int)fixed, end, (int)length, start);
+		for (size_t i = 0; i < count; i++)
+			if (ends_with(names[i], tail, strlen(tail)))
+				return false;
+		brace = brace ? start + length : NULL;
+	} while (brace && *brace == ',');
+	return true;
+}
+
+const char *agent_hook_exclude(struct arena *arena, const struct setup_host *host, const struct agent_tool *tool,
+			       struct jsonc_text input, const char *const *excluded, size_t count)
+{
+	const struct jsonc_value *tool_input, *old;
+	struct text pattern = { 0 }, out = { 0 };
+	struct error ignored = { 0 };
+	struct jsonc_value json;
+	const char *result;
+
+	if (!tool->pattern || host->hook->shape != HOOK_UPDATED_INPUT || parse_input(arena, input, &json, &ignored) < 0)
+		return NULL;
+	tool_input = jsonc_member(&json, "tool_input");
+	old = jsonc_member(tool_input, tool->pattern);
+	if (old && old->type != JSONC_NULL && !plain_string(tool_input, tool->pattern))
+		return NULL;
+	if (tool->is_single && old && old->type == JSONC_STRING && old->string[0])
+		return spares_all(arena, old->string, excluded, count) ? "" : NULL;
+	if (!are_literal(excluded, count))
+		return NULL;
+	text_add(&pattern, "%s", old && old->type == JSONC_STRING ? old->string : "");
+	add_exclusions(&pattern, tool, excluded, count);
+	text_add(&out, "{\"hookSpecificOutput\": {\"hookEventName\": \"%s\", \"updatedInput\": ", host->hook->event);
+	add_pattern(&out, tool_input, tool->pattern, pattern.data);
+	text_add(&out, "}}");
+	result = arena_copy_n(arena, out.data, out.length);
+	text_free(&pattern);
+	text_free(&out);
+	return result;
+}
+
+/* Replaces the placeholders of struct agent_place. */
+static const char *place_path(struct arena *arena, const char *text, const char *config, const char *workspace)
+{
+	struct text out = { 0 };
+	const char *result;
+
+	while (*text) {
+		if (text_starts_with(text, "@config@")) {
+			text_add(&out, "%s", config);
+			text += strlen("@config@");
+		} else if (text_starts_with(text, "@uid@")) {
+			text_add(&out, "%u", (unsigned)getuid());
+			text += strlen("@uid@");
+		} else if (text_starts_with(text, "@slug@")) {
+			for (const char *at = workspace; *at; at++)
+				text_add(&out, "%c",
+					 (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9')
+						 ? *at
+						 : '-');
+			text += strlen("@slug@");
+		} else
+			text_add_n(&out, text++, 1);
+	}
+	result = arena_copy_n(arena, out.data, out.length);
+	text_free(&out);
+	return result;
+}
+
+/* True if path is below the directory, whose components may be `*`. */
+static bool is_below(const char *path, const char *directory)
+{
+	while (*directory) {
+		size_t wanted = strcspn(directory, "/"), found = strcspn(path, "/");
+		if (!(wanted == 1 && directory[0] == '*' && found > 0) &&
+		    (wanted != found || memcmp(path, directory, wanted) != 0))
+			return false;
+		directory += wanted + (directory[wanted] == '/');
+		path += found;
+		if (*path != '/')
+			return false;
+		path++;
+	}
+	return *path != '\0';
+}
+
+bool agent_hook_is_own(struct arena *arena, const struct setup_host *host, const char *config, const char *workspace,
+		       const struct agent_access *access, const char *path)
+{
+	const struct agent_place *place = host->hook->places;
+	for (; place && place->path; place++)
+		if ((place->is_writable || !access->is_write) && !access->is_search &&
+		    is_below(path, place_path(arena, place->path, config, workspace)))
+			return true;
+	return false;
+}
+
+int agent_hook_rewrite(struct arena *arena, const struct setup_host *host, struct jsonc_text input,
+		       const struct agent_hook_wrapper *wrapper, struct agent_hook_answer *answer, struct error *err)
 {
 	const struct jsonc_value *tool_input;
 	struct jsonc_value json;
@@ -224,14 +386,14 @@ int hook_rewrite(struct arena *arena, const struct hook_host *host, struct jsonc
 	if (parse_input(arena, input, &json, err) < 0)
 		return -1;
 	event = plain_string(&json, "hook_event_name");
-	if (host->guard_event && event && strcmp(event, host->guard_event) == 0)
-		return guard(arena, &json, wrapper, answer, err);
-	if (check_shape(host, &json, err) < 0)
+	if (host->hook->guard_event && event && strcmp(event, host->hook->guard_event) == 0)
+		return guard(arena, host, &json, wrapper, answer, err);
+	if (check_shape(host->hook, &json, err) < 0)
 		return -1;
 	tool_input = jsonc_member(&json, "tool_input");
 	command = plain_string(tool_input, "command");
-	answer->command = !wrapper || hook_is_wrapped(arena, wrapper, command) ? command : wrap(arena, wrapper, command);
-	add_answer(&out, host, tool_input, answer->command);
+	answer->command = !wrapper || agent_hook_is_wrapped(arena, wrapper, command) ? command : wrap(arena, wrapper, command);
+	add_answer(&out, host->hook, tool_input, answer->command);
 	answer->json = arena_copy_n(arena, out.data, out.length);
 	text_free(&out);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an agent's hook answers: the host's description of a shell command in, the same with the command inside berm out. Whatever is
- * not understood is an error, and an error blocks the command: a hook that waves through what it cannot read protects nothing. */
+/* Rewrites an agent's JSON for a shell command so that the command runs in berm, and lists what a
+ * call of a file tool would access. Input that it cannot parse is an error, and an error blocks the
+ * command: a hook that accepts unknown input protects nothing. */
 #ifndef BERM_COMMON_SETUP_AGENT_HOOK_H
 #define BERM_COMMON_SETUP_AGENT_HOOK_H
 
@@ -8,55 +9,50 @@
 #include <stddef.h>
 
 #include "common/format/jsonc.h"
+#include "common/setup/hosts.h"
 
-/* Exit status that each of the hosts takes for "blocked, the reason is on stderr". */
+/* Exit status that every host treats as "blocked, the reason is on stderr". */
 enum { HOOK_BLOCK = 2 };
 
-enum hook_shape {
-	HOOK_UPDATED_INPUT, /* hookSpecificOutput.updatedInput */
-	HOOK_UPDATED_INPUT_ALLOW, /* the same, only together with permissionDecision: allow */
-	HOOK_TOOL_INPUT, /* hookSpecificOutput.tool_input */
-	HOOK_SNAKE_INPUT, /* permission and updated_input */
-};
+/* Returns the host with this name if it has a hook, else NULL. */
+const struct setup_host *agent_hook_host(const char *name);
 
-struct hook_host {
-	const char *name;
-	const char *event; /* that a tool call is announced with */
-	const char *tool; /* that runs shell commands */
-	const char *guard_event; /* that shows the final command, which has to be berm's; NULL: none */
-	const char *root_variable; /* the environment variable that names the workspace; NULL: none */
-	bool has_roots; /* workspace_roots in the JSON */
-	enum hook_shape shape;
-};
-
-extern const struct hook_host hook_host_table[];
-extern const size_t hook_host_count;
-
-const struct hook_host *hook_host_find(const char *name);
-
-/* How a command gets into berm. Absolute paths. */
-struct hook_wrapper {
+/* The command line around a command. Absolute paths. */
+struct agent_hook_wrapper {
 	const char *program; /* berm */
-	const char *shell; /* the shell inside */
+	const char *shell; /* the shell in the sandbox */
 	const char *project;
 };
 
-struct hook_answer {
+struct agent_hook_answer {
 	const char *json; /* one line */
-	const char *command; /* as it will run */
+	const char *command; /* the final command */
 };
 
-/* The directory that the host works in: from `root` (the value of root_variable, or NULL), the roots or the cwd of the JSON.
- * Absolute, not yet looked at. */
-int hook_workspace(struct arena *arena, const struct hook_host *host, struct jsonc_text input, const char *root,
-		   const char **workspace, struct error *err);
-/* A NULL wrapper: the host itself is inside already, and the command stays as it is. */
-int hook_rewrite(struct arena *arena, const struct hook_host *host, struct jsonc_text input, const struct hook_wrapper *wrapper,
-		 struct hook_answer *answer, struct error *err);
+/* Finds the directory that the host works in: `root` (the value of root_variable, or NULL), else
+ * the roots or the cwd of the JSON. The result is absolute; its existence is not checked. */
+int agent_hook_workspace(struct arena *arena, const struct setup_host *host, struct jsonc_text input, const char *root,
+			 const char **workspace, struct error *err);
+/* Rewrites the command. With a NULL wrapper it stays unchanged: the host itself runs
+ * in the sandbox. */
+int agent_hook_rewrite(struct arena *arena, const struct setup_host *host, struct jsonc_text input,
+		       const struct agent_hook_wrapper *wrapper, struct agent_hook_answer *answer, struct error *err);
 
-/* One word for sh, bash, dash, zsh (rc_quotes or not) and fish alike. */
-void hook_quote(struct text *out, const char *word);
-/* Is this command, to the last byte, what hook_rewrite makes of some command with this wrapper? */
-bool hook_is_wrapped(struct arena *arena, const struct hook_wrapper *wrapper, const char *command);
+/* Finds the file tool that the JSON announces and the accesses of the call. *tool is NULL if the
+ * JSON announces anything else, which agent_hook_rewrite then judges. */
+int agent_hook_accesses(struct arena *arena, const struct setup_host *host, struct jsonc_text input,
+			const struct agent_tool **tool, struct agent_accesses *accesses, struct error *err);
+/* Returns the answer that gives a call of this tool another pattern of names, "" if its own pattern
+ * leaves these names out, or NULL if neither can be had. `excluded` are base names. */
+const char *agent_hook_exclude(struct arena *arena, const struct setup_host *host, const struct agent_tool *tool,
+			       struct jsonc_text input, const char *const *excluded, size_t count);
+/* True if the path, canonical, is in a place of the host's own files for this workspace. `config`
+ * is the directory of the host's settings. */
+bool agent_hook_is_own(struct arena *arena, const struct setup_host *host, const char *config, const char *workspace,
+		       const struct agent_access *access, const char *path);
+
+/* True if the command is exactly what agent_hook_rewrite makes of some command
+ * with this wrapper. */
+bool agent_hook_is_wrapped(struct arena *arena, const struct agent_hook_wrapper *wrapper, const char *command);
 
 #endif

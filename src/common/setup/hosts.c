@@ -1,55 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of hosts. A label is what somebody saw, not what a manual says: it goes up only with a test or a run that is written down
- * in the host's guide. Looks at files only to choose between names; changes nothing. */
+/* The only table of hosts: a new host is a row here. A label states what was observed, not what a
+ * manual claims; raising it takes a test or a run that the host's guide describes. Reads files only
+ * to choose between names. */
 #include "common/setup/hosts.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* `|| exit 2`: the hosts run this in a shell. A berm that is missing or dies gives another status, which they would take for a hook
- * that failed and go on without it; 2 blocks. */
+/* Hosts run this in a shell. A missing or crashing berm gives another status, which hosts treat as
+ * a failed hook and ignore. `|| exit 2` blocks the command instead. */
 #define HOOK(host) "@berm@ hook-rewrite --host=" host " || exit 2"
 
+/* Claude Code compares its permission rules with the rewritten command: rules such as
+ * Bash(git push:*) would no longer match, denials included. Its shell is therefore a shim, and the
+ * hook only checks that. */
+static const struct agent_tool claude_tools[] = {
+	{ "Read", TOOL_READ, "file_path", NULL, false },
+	{ "Edit", TOOL_WRITE, "file_path", NULL, false },
+	{ "MultiEdit", TOOL_WRITE, "file_path", NULL, false },
+	{ "Write", TOOL_WRITE, "file_path", NULL, false },
+	{ "NotebookRead", TOOL_READ, "notebook_path", NULL, false },
+	{ "NotebookEdit", TOOL_WRITE, "notebook_path", NULL, false },
+	{ "Glob", TOOL_GLOB, "path", "pattern", false },
+	{ "Grep", TOOL_SEARCH, "path", "glob", false },
+	{ "LS", TOOL_LIST, "path", NULL, false },
+	{ 0 },
+};
+static const struct agent_place claude_places[] = {
+	{ "@config@/projects/@slug@/*/tool-results", false }, /* of this project; not the transcripts */
+	{ "/tmp/claude-@uid@/@slug@", false }, /* output of background commands */
+	{ "@config@/plans", true }, /* plan mode writes its plan there */
+	{ 0 },
+};
+static const struct agent_hook claude_hook = {
+	"PreToolUse",	     "Bash",	   NULL, "CLAUDE_PROJECT_DIR", false, HOOK_UPDATED_INPUT, claude_tools,
+	"CLAUDE_CODE_SHELL", claude_places
+};
 static const struct setup_place claude_files[] = { { "CLAUDE_CONFIG_DIR", ".claude", "settings.json" }, { 0 } };
+#ifdef __APPLE__
+#define CLAUDE_MANAGED "/Library/Application Support/ClaudeCode/managed-settings.json"
+#else
+#define CLAUDE_MANAGED "/etc/claude-code/managed-settings.json"
+#endif
+#define CLAUDE_MATCHER "Bash|Read|Edit|MultiEdit|Write|NotebookRead|NotebookEdit|Glob|Grep|LS"
 static const struct setup_edit claude_edits[] = {
-	{ { "env", "CLAUDE_CODE_SHELL_PREFIX" }, "\"@berm-sh@\"", false, false },
+	{ { "env", "CLAUDE_CODE_SHELL" }, "\"@shims@/bash\"", false, false },
+	{ { "hooks", "PreToolUse" },
+	  "{\"matcher\": \"" CLAUDE_MATCHER
+	  "\", \"hooks\": [{\"type\": \"command\", \"command\": \"" HOOK("claude-code") "\"}]}",
+	  true,
+	  false },
 	{ .value = NULL },
 };
 static const char *const claude_notes[] = {
-	"Start a new session of Claude Code: the setting is read at its start.",
-	"The prefix wraps the Bash tool, hooks and MCP servers over stdio. It fails closed: without berm-sh nothing runs.",
+	"Start a new session of Claude Code: it chooses its shell at the start. Until then the hook blocks commands.",
+	"Covered: the Bash tool, in the sandbox; Read, Edit, Write, Glob, Grep and the like, judged by the same policy before "
+	"each use. Not covered: MCP servers (`berm setup mcp`), your hooks, web tools.",
+	"Your permission rules, prompts and hooks stay as they are.",
 	NULL,
 };
+static const struct setup_edit claude_prefix_edits[] = {
+	{ { "env", "CLAUDE_CODE_SHELL_PREFIX" }, "\"@berm-sh@\"", false, false },
+	{ .value = NULL },
+};
+static const char *const claude_prefix_notes[] = {
+	"Start a new session of Claude Code: it reads the setting at its start.",
+	"The prefix wraps the Bash tool, hooks and MCP servers over stdio. It fails closed: without berm-sh nothing runs.",
+	"Not covered: Read, Edit, Write and the other file tools. Hooks run in the sandbox, where files of your home are "
+	"absent; MCP servers do not get the `env` of their entry.",
+	NULL,
+};
+static const struct setup_host claude_prefix_host = {
+	"claude-code",
+	"Claude Code",
+	SETUP_TRIED,
+	SETUP_JSON,
+	.files = claude_files,
+	.edits = claude_prefix_edits,
+	.notes = claude_prefix_notes,
+	.hook = &claude_hook,
+	.managed = CLAUDE_MANAGED,
+	.how = "prefix",
+};
 
+/* Codex accepts updatedInput only with an explicit "allow". Other hosts would skip their own
+ * question to the user then. */
+static const struct agent_tool codex_tools[] = {
+	{ "apply_patch", TOOL_PATCH, "command", NULL, false },
+	{ "view_image", TOOL_READ, "path", NULL, false },
+	{ 0 },
+};
+static const struct agent_hook codex_hook = { "PreToolUse", "Bash", NULL, NULL, false, HOOK_UPDATED_INPUT_ALLOW,
+					      codex_tools,  NULL,   NULL };
 static const struct setup_place codex_files[] = { { "CODEX_HOME", ".codex", "hooks.json" }, { 0 } };
 static const struct setup_edit codex_edits[] = {
 	{ { "hooks", "PreToolUse" },
-	  "{\"matcher\": \"^Bash$\", \"hooks\": [{\"type\": \"command\", \"command\": \"" HOOK("codex") "\"}]}",
+	  "{\"matcher\": \"^(Bash|apply_patch|view_image)$\", \"hooks\": [{\"type\": \"command\", \"command\": \"" HOOK(
+		  "codex") "\"}]}",
 	  true,
 	  false },
 	{ .value = NULL },
 };
 static const char *const codex_notes[] = {
-	"Codex runs a new or changed hook only after you have reviewed it: start codex, enter /hooks, and trust this one.",
-	"Until then commands run WITHOUT berm. `berm setup codex --check` cannot see that decision.",
-	"Codex's own sandbox leaves no room for berm's. In config.toml: sandbox_mode = \"danger-full-access\"",
-	"Where you do not want to depend on hooks: berm run -- codex -s danger-full-access",
+	"Codex runs a new or changed hook only after you trust it; until then commands run WITHOUT berm.",
+	"--write asks and records your trust in config.toml, as /hooks in codex would; --yes does not ask.",
+	"berm cannot start in Codex's own sandbox. In config.toml: sandbox_mode = \"danger-full-access\".",
+	"Then only this hook holds: commands run in berm, and apply_patch and view_image are judged before each use.",
+	"Not covered: MCP servers (`berm setup mcp`), web search.",
+	"To do without hooks: berm run -- codex -s danger-full-access",
 	NULL,
 };
 
+static const struct agent_tool gemini_tools[] = {
+	{ "read_file", TOOL_READ, "file_path", NULL, false },	  { "read_many_files", TOOL_READ_MANY, "include", NULL, false },
+	{ "write_file", TOOL_WRITE, "file_path", NULL, false },	  { "replace", TOOL_WRITE, "file_path", NULL, false },
+	{ "list_directory", TOOL_LIST, "dir_path", NULL, false }, { "glob", TOOL_GLOB, "dir_path", "pattern", false },
+	{ "grep_search", TOOL_SEARCH, "dir_path", NULL, false },  { 0 },
+};
+static const struct agent_hook gemini_hook = { "BeforeTool", "run_shell_command", NULL,		"GEMINI_PROJECT_DIR",
+					       false,	     HOOK_TOOL_INPUT,	  gemini_tools, NULL,
+					       NULL };
 static const struct setup_place gemini_files[] = { { NULL, ".gemini", "settings.json" }, { 0 } };
+#define GEMINI_MATCHER "^(run_shell_command|read_file|read_many_files|write_file|replace|list_directory|glob|grep_search)$"
 static const struct setup_edit gemini_edits[] = {
 	{ { "hooks", "BeforeTool" },
-	  "{\"matcher\": \"^run_shell_command$\", \"hooks\": [{\"name\": \"berm\", \"type\": \"command\", \"command\": \"" HOOK(
-		  "gemini") "\"}]}",
+	  "{\"matcher\": \"" GEMINI_MATCHER
+	  "\", \"hooks\": [{\"name\": \"berm\", \"type\": \"command\", \"command\": \"" HOOK("gemini") "\"}]}",
 	  true,
 	  false },
 	{ .value = NULL },
 };
 static const char *const gemini_notes[] = {
 	"Start a new session of Gemini CLI; /hooks lists the hook `berm`.",
-	"A project's own settings can switch hooks off (hooksConfig); berm protects .gemini from commands inside.",
+	"Covered: shell commands, in the sandbox; the tools that read, write, list and search files, judged by the same policy "
+	"before each use. Not covered: MCP servers (`berm setup mcp`), web tools, context files that Gemini CLI reads itself.",
+	"A project's settings can turn hooks off (hooksConfig); berm protects .gemini from commands in the sandbox.",
 	NULL,
 };
 
@@ -58,21 +144,48 @@ static const struct setup_place opencode_files[] = {
 	{ "XDG_CONFIG_HOME", ".config", "opencode/opencode.jsonc" },
 	{ 0 },
 };
-static const struct setup_edit opencode_edits[] = { { { "shell" }, "\"@shims@/bash\"", false, false }, { .value = NULL } };
+/* Its hooks are plugins. berm's passes the shell of the configuration in OPENCODE_SHELL. */
+static const struct agent_tool opencode_tools[] = {
+	{ "read", TOOL_READ, "filePath", NULL, false },
+	{ "write", TOOL_WRITE, "filePath", NULL, false },
+	{ "edit", TOOL_WRITE, "filePath", NULL, false },
+	{ "multiedit", TOOL_WRITE, "filePath", NULL, false },
+	{ "list", TOOL_LIST, "path", NULL, false },
+	{ "glob", TOOL_GLOB, "path", "pattern", false },
+	{ "grep", TOOL_SEARCH, "path", "include", true },
+	{ "lsp", TOOL_READ, "filePath", NULL, false },
+	{ "patch", TOOL_PATCH, "patchText", NULL, false },
+	{ "apply_patch", TOOL_PATCH, "patchText", NULL, false },
+	{ 0 },
+};
+static const struct agent_hook opencode_hook = { "tool.execute.before", "bash",		  NULL, NULL, false, HOOK_UPDATED_INPUT,
+						 opencode_tools,	"OPENCODE_SHELL", NULL };
+static const struct setup_edit opencode_edits[] = {
+	{ { "shell" }, "\"@shims@/bash\"", false, false },
+	{ { "plugin" }, "\"file://@plugins@/opencode.js\"", true, false },
+	{ .value = NULL },
+};
 static const char *const opencode_notes[] = {
-	"Start opencode anew. A project's opencode.json can name another shell; berm protects that file from commands inside.",
-	"If berm is removed, opencode takes another shell WITHOUT a word: `berm setup opencode --undo` first.",
+	"Restart opencode. Covered: the bash tool, in the sandbox; read, write, edit, glob, grep and the like, judged by the "
+	"same policy before each use. Not covered: MCP servers (`berm setup mcp`), webfetch, other plugins.",
+	"A project's opencode.json can name another shell; the plugin then blocks commands, and berm protects that file from "
+	"commands in the sandbox.",
+	"Before you remove berm: `berm setup opencode --undo`. Without berm, opencode uses another shell and no "
+	"plugin, WITHOUT a warning.",
 	NULL,
 };
 
 static const struct setup_place aider_files[] = { { NULL, "", ".bashrc" }, { NULL, "", ".zshrc" }, { 0 } };
 static const char *const aider_lines[] = { "alias aider='SHELL=@shims@/bash aider'", NULL };
 static const char *const aider_notes[] = {
-	"Open a new shell. Another start-up file: --file=PATH. For one run: SHELL=@shims@/bash aider",
-	"Aider takes $SHELL only on a terminal. Started by another program: berm run -- aider",
+	"Open a new shell. For another start-up file: --file=PATH. For one run: SHELL=@shims@/bash aider",
+	"Aider uses $SHELL only on a terminal. If another program starts it: berm run -- aider",
 	NULL,
 };
 
+static const struct agent_hook cursor_hook = { "preToolUse", "Shell", "beforeShellExecution",
+					       NULL,	     true,    HOOK_SNAKE_INPUT,
+					       NULL,	     NULL,    NULL };
 static const struct setup_place cursor_files[] = { { NULL, ".cursor", "hooks.json" }, { 0 } };
 static const struct setup_edit cursor_edits[] = {
 	{ { "version" }, "1", false, true },
@@ -84,7 +197,7 @@ static const struct setup_edit cursor_edits[] = {
 	{ .value = NULL },
 };
 static const char *const cursor_notes[] = {
-	"The second hook sees the command as it will run and denies what the first one did not put into berm.",
+	"The second hook gets the final command and denies it if the first hook did not put it into berm.",
 	"Restart Cursor.",
 	NULL,
 };
@@ -106,9 +219,9 @@ static const struct setup_edit vscode_edits[] = {
 	{ .value = NULL },
 };
 static const char *const vscode_notes[] = {
-	"Close the terminals that are open; new ones start inside berm.",
-	"A terminal of your own, outside: Terminal: Create New Terminal (With Profile), then bash.",
-	"Another edition (Insiders, VSCodium, a profile of its own): --file=PATH",
+	"Close open terminals; new ones start in the sandbox.",
+	"For a terminal outside the sandbox: Terminal: Create New Terminal (With Profile), then bash.",
+	"For another edition or profile (Insiders, VSCodium): --file=PATH",
 	NULL,
 };
 
@@ -118,7 +231,7 @@ static const struct setup_edit zed_edits[] = {
 	{ .value = NULL },
 };
 static const char *const zed_notes[] = {
-	"This covers the terminals that you open. Zed's own agent always starts /bin/sh, which no setting changes: give an "
+	"This covers the terminals that you open. Zed's own agent always starts /bin/sh, and no setting changes that: give an "
 	"external agent a command instead (agent_servers: \"command\": \"@berm@\", \"args\": [\"run\", \"--\", \"AGENT\", "
 	"...]).",
 	NULL,
@@ -132,9 +245,9 @@ static const char *const jetbrains_lines[] = {
 	NULL,
 };
 static const char *const jetbrains_notes[] = {
-	"Where ~/.jetbrains/acp.json lists agents, --write puts berm before each. The shell path is entered by hand: "
+	"If ~/.jetbrains/acp.json lists agents, --write puts berm before each. Enter the shell path by hand: "
 	"@shims@/bash",
-	"Close the terminals that are open; new ones start inside berm.",
+	"Close open terminals; new ones start in the sandbox.",
 	NULL,
 };
 
@@ -151,7 +264,8 @@ static const char *const emacs_lines[] = {
 	NULL,
 };
 static const char *const emacs_notes[] = {
-	"Covers M-x shell, compile, shell-command and what uses shell-file-name; call-process starts programs without a shell.",
+	"Covers M-x shell, compile, shell-command and all users of shell-file-name; call-process starts programs without a "
+	"shell.",
 	NULL,
 };
 
@@ -159,17 +273,17 @@ static const struct setup_place vim_files[] = { { NULL, "", ".vimrc" }, { NULL, 
 static const char *const vim_lines[] = { "set shell=@shims@/bash", "set noshelltemp", NULL };
 static const char *const vim_notes[] = {
 	"Covers :!, filters, :read ! and :terminal.",
-	"Vim's system() and :make pass output through a file in /tmp, which is another one inside: they fail, and so do "
-	"plugins that use them. Neovim has pipes there: --file with its init.vim.",
+	"Vim's system() and :make pass output through a file in /tmp, which is private in the sandbox: they fail, and so do "
+	"plugins that use them. Neovim uses pipes: --file with its init.vim.",
 	NULL,
 };
 
 static const struct setup_place npm_files[] = { { NULL, "", ".npmrc" }, { 0 } };
 static const char *const npm_lines[] = { "script-shell=@shims@/sh", NULL };
 static const char *const npm_notes[] = {
-	"Covers the scripts that npm runs (install scripts of packages too), not npm itself.",
+	"Covers the scripts that npm runs, also install scripts of packages, but not npm itself.",
 	"For one run: npm_config_script_shell=@shims@/sh npm ci",
-	"A project's .npmrc comes before yours, and a command inside may write it. The variable above comes before both.",
+	"A project's .npmrc overrides yours, and a command in the sandbox can write it. The variable above overrides both.",
 	NULL,
 };
 
@@ -181,9 +295,9 @@ static const struct setup_place make_files[] = {
 };
 static const char *const make_lines[] = { "export MAKEFLAGS=SHELL=@shims@/sh", NULL };
 static const char *const make_notes[] = {
-	"Log in anew, or enter that line. Another start-up file: --file=PATH",
+	"Log in again, or enter that line. For another start-up file: --file=PATH",
 	"make does not read the environment variable SHELL. For one run: make SHELL=@shims@/sh",
-	"A makefile that sets SHELL itself is overruled by both. $(shell ...) is covered too.",
+	"Both override a makefile that sets SHELL, and cover $(shell ...).",
 	NULL,
 };
 
@@ -194,42 +308,56 @@ static const struct setup_place tmux_files[] = {
 };
 static const char *const tmux_lines[] = { "set -g default-shell @shims@/bash", NULL };
 static const char *const tmux_notes[] = {
-	"For a server that runs already: tmux source-file, then a new window. Every window is inside, your own too.",
+	"For a running server: tmux source-file, then a new window. All windows are then in the sandbox.",
 	NULL,
 };
 
 static const char *const mcp_lines[] = { "\"command\": \"@berm@\", \"args\": [\"run\", \"--\", \"npx\", \"SERVER\"]", NULL };
 static const char *const mcp_servers[] = { "mcpServers", "servers", "context_servers", NULL };
 static const char *const mcp_notes[] = {
-	"In a file of the host's: berm setup mcp --file=.mcp.json --write puts berm before each server that it starts.",
-	"In the host's list of servers (mcpServers, servers or context_servers): berm as the command, and in front of what was "
-	"there.",
-	"A server that needs the network: \"args\": [\"run\", \"--allow-net=api.example.org:443\", \"--\", \"npx\", "
+	"For a file of the host: berm setup mcp --file=.mcp.json --write puts berm before each server that has a command.",
+	"By hand, in the list of servers (mcpServers, servers or context_servers): berm becomes the command, and the old "
+	"command "
+	"goes to its arguments.",
+	"For a server that needs the network: \"args\": [\"run\", \"--allow-net=api.example.org:443\", \"--\", \"npx\", "
 	"\"SERVER\"]",
 	NULL,
 };
 
 const struct setup_host setup_host_table[] = {
-	{ "claude-code", "Claude Code", SETUP_TRIED, SETUP_JSON, claude_files, claude_edits, NULL, NULL, NULL, claude_notes,
-	  NULL },
-	{ "codex", "Codex", SETUP_TRIED, SETUP_JSON, codex_files, codex_edits, NULL, NULL, NULL, codex_notes, NULL },
-	{ "gemini", "Gemini CLI", SETUP_TRIED, SETUP_JSON, gemini_files, gemini_edits, NULL, NULL, NULL, gemini_notes, NULL },
-	{ "opencode", "opencode", SETUP_TRIED, SETUP_JSON, opencode_files, opencode_edits, NULL, NULL, NULL, opencode_notes,
-	  NULL },
-	{ "aider", "Aider", SETUP_REPLAYED, SETUP_LINES, aider_files, NULL, "#", aider_lines, "SHELL", aider_notes, NULL },
-	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, cursor_files, cursor_edits, NULL, NULL, NULL, cursor_notes, NULL },
-	{ "vscode", "VS Code", SETUP_REPLAYED, SETUP_JSON, vscode_files, vscode_edits, NULL, NULL, NULL, vscode_notes, NULL },
-	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, zed_files, zed_edits, NULL, NULL, NULL, zed_notes, NULL },
-	{ "jetbrains", "JetBrains IDEs", SETUP_UNVERIFIED, SETUP_SERVERS, jetbrains_files, NULL, NULL, jetbrains_lines, NULL,
-	  jetbrains_notes, jetbrains_servers },
-	{ "emacs", "Emacs", SETUP_TRIED, SETUP_LINES, emacs_files, NULL, ";;", emacs_lines, NULL, emacs_notes, NULL },
-	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, vim_files, NULL, "\"", vim_lines, NULL, vim_notes, NULL },
-	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, npm_files, NULL, "#", npm_lines, NULL, npm_notes, NULL },
-	{ "make", "GNU make", SETUP_TRIED, SETUP_LINES, make_files, NULL, "#", make_lines, "MAKEFLAGS", make_notes, NULL },
-	{ "tmux", "tmux", SETUP_TRIED, SETUP_LINES, tmux_files, NULL, "#", tmux_lines, NULL, tmux_notes, NULL },
-	{ "mcp", "MCP servers", SETUP_REPLAYED, SETUP_SERVERS, NULL, NULL, NULL, mcp_lines, NULL, mcp_notes, mcp_servers },
+	{ "claude-code", "Claude Code", SETUP_TRIED, SETUP_JSON, .files = claude_files, .edits = claude_edits,
+	  .notes = claude_notes, .hook = &claude_hook, .managed = CLAUDE_MANAGED, .how = "hook", .other = &claude_prefix_host },
+	{ "codex", "Codex", SETUP_TRIED, SETUP_JSON, .files = codex_files, .edits = codex_edits, .notes = codex_notes,
+	  .hook = &codex_hook },
+	{ "gemini", "Gemini CLI", SETUP_TRIED, SETUP_JSON, .files = gemini_files, .edits = gemini_edits, .notes = gemini_notes,
+	  .hook = &gemini_hook },
+	{ "opencode", "opencode", SETUP_TRIED, SETUP_JSON, .files = opencode_files, .edits = opencode_edits,
+	  .notes = opencode_notes, .hook = &opencode_hook },
+	{ "aider", "Aider", SETUP_REPLAYED, SETUP_LINES, .files = aider_files, .comment = "#", .lines = aider_lines,
+	  .variable = "SHELL", .notes = aider_notes },
+	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, .files = cursor_files, .edits = cursor_edits, .notes = cursor_notes,
+	  .hook = &cursor_hook },
+	{ "vscode", "VS Code", SETUP_REPLAYED, SETUP_JSON, .files = vscode_files, .edits = vscode_edits,
+	  .notes = vscode_notes },
+	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, .files = zed_files, .edits = zed_edits, .notes = zed_notes },
+	{ "jetbrains", "JetBrains IDEs", SETUP_UNVERIFIED, SETUP_SERVERS, .files = jetbrains_files, .lines = jetbrains_lines,
+	  .notes = jetbrains_notes, .servers = jetbrains_servers },
+	{ "emacs", "Emacs", SETUP_TRIED, SETUP_LINES, .files = emacs_files, .comment = ";;", .lines = emacs_lines,
+	  .notes = emacs_notes },
+	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, .files = vim_files, .comment = "\"", .lines = vim_lines, .notes = vim_notes },
+	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, .files = npm_files, .comment = "#", .lines = npm_lines, .notes = npm_notes },
+	{ "make", "GNU make", SETUP_TRIED, SETUP_LINES, .files = make_files, .comment = "#", .lines = make_lines,
+	  .variable = "MAKEFLAGS", .notes = make_notes },
+	{ "tmux", "tmux", SETUP_TRIED, SETUP_LINES, .files = tmux_files, .comment = "#", .lines = tmux_lines,
+	  .notes = tmux_notes },
+	{ "mcp", "MCP servers", SETUP_REPLAYED, SETUP_SERVERS, .lines = mcp_lines, .notes = mcp_notes, .servers = mcp_servers },
 };
 const size_t setup_host_count = sizeof setup_host_table / sizeof setup_host_table[0];
+
+const char *setup_host_name(size_t index)
+{
+	return index < setup_host_count ? setup_host_table[index].name : NULL;
+}
 
 const struct setup_host *setup_host_find(const char *name)
 {
@@ -257,6 +385,7 @@ const char *setup_expand(struct arena *arena, const char *text, const struct ins
 		{ "@berm@", paths->program },
 		{ "@berm-sh@", paths->shell },
 		{ "@shims@", paths->shims },
+		{ "@plugins@", paths->plugins },
 		{ "@os@", os == OS_MACOS ? "osx" : "linux" },
 	};
 	struct text out = { 0 };

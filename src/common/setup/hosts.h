@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The programs that berm can be put into: which file, which settings, and how far each was tried. One table; `berm setup`, the shell
- * completions and the guides in docs/hosts speak of what is in it. */
+/* The hosts: programs that berm can be added to, with their files, settings and hooks, and how well
+ * each is tested. `berm setup`, `berm hook-rewrite` and the shell completions read this table. */
 #ifndef BERM_COMMON_SETUP_HOSTS_H
 #define BERM_COMMON_SETUP_HOSTS_H
 
@@ -11,34 +11,63 @@
 #include "common/context/context.h"
 #include "common/context/install_paths.h"
 #include "common/format/jsonc.h"
-
-enum { SETUP_EDITS_MAX = 6, SETUP_LINES_MAX = 4, SETUP_FILES_MAX = 4 };
+#include "common/setup/agent_tools.h"
 
 enum setup_label {
 	SETUP_TRIED, /* the real program ran a command through berm with these settings */
-	SETUP_REPLAYED, /* its documented call shape is replayed by a test */
+	SETUP_REPLAYED, /* a test replays its documented calls */
 	SETUP_UNVERIFIED,
 };
 
 enum setup_format {
-	SETUP_JSON, /* with comments and trailing commas where the host takes them */
+	SETUP_JSON, /* with comments and trailing commas if the host accepts them */
 	SETUP_LINES, /* a marked block of lines */
-	SETUP_SERVERS, /* JSON: a list of programs that the host starts; steps where there is no such file */
+	SETUP_SERVERS, /* JSON with a list of programs to start; without the file, instructions */
 };
 
-/* Below `variable` if that is set, else below the home's `directory`. The first of a host's files that exists is taken, else the
- * first. */
+/* A file below `variable` if that is set, else below `directory`. The first existing file of a host
+ * is used, else the first. */
 struct setup_place {
 	const char *variable; /* or NULL */
-	const char *directory; /* relative to the home */
+	const char *directory; /* relative to the home directory */
 	const char *name;
 };
 
 struct setup_edit {
 	const char *path[JSONC_PATH_MAX + 1];
-	const char *value; /* JSON; @berm@, @berm-sh@, @shims@ stand for paths, @os@ (in a key) for linux or osx */
+	const char *value; /* JSON; @berm@, @berm-sh@, @shims@, @plugins@: paths; @os@: linux or osx */
 	bool is_element;
-	bool is_default; /* only where the key is absent; stays if other settings were added since */
+	bool is_default; /* set only if the key is absent; --undo keeps it if the file changed */
+};
+
+enum agent_hook_shape {
+	HOOK_UPDATED_INPUT, /* hookSpecificOutput.updatedInput */
+	HOOK_UPDATED_INPUT_ALLOW, /* the same, valid only together with permissionDecision: allow */
+	HOOK_TOOL_INPUT, /* hookSpecificOutput.tool_input */
+	HOOK_SNAKE_INPUT, /* permission and updated_input */
+};
+
+/* The JSON that an agent sends to its hook, and the JSON that it expects back. Every
+ * host sends cwd. */
+struct agent_hook {
+	const char *event; /* announces a tool call */
+	const char *tool; /* runs shell commands */
+	const char *guard_event; /* shows the final command, which must be berm's; NULL: none */
+	const char *root_variable; /* environment variable with the workspace; NULL: none */
+	bool has_roots; /* workspace_roots in the JSON */
+	enum agent_hook_shape shape;
+	const struct agent_tool *tools; /* file tools that the hook judges; NULL: none */
+	/* Environment variable with the shell of the host's commands. The hook then rewrites
+	 * nothing and checks that the variable names a shim. NULL: the hook rewrites commands. */
+	const char *shell_variable;
+	const struct agent_place *places; /* ends with a NULL path; or NULL */
+};
+
+/* Files that the host itself makes for its tools. @config@: the directory of its settings; @uid@;
+ * @slug@: the workspace with a dash for each character but letters and digits. */
+struct agent_place {
+	const char *path; /* a directory, of which everything below counts; a component may be `*` */
+	bool is_writable;
 };
 
 struct setup_host {
@@ -48,24 +77,31 @@ struct setup_host {
 	enum setup_format format;
 	const struct setup_place *files; /* ends with a NULL name */
 	const struct setup_edit *edits; /* ends with a NULL value */
-	const char *comment; /* SETUP_LINES: what a comment begins with */
+	const char *comment; /* SETUP_LINES: the start of a comment */
 	const char *const *lines; /* SETUP_LINES, SETUP_SERVERS; ends with NULL */
-	const char *variable; /* the environment variable that carries it too; NULL: none */
-	const char *const *notes; /* what else the user has to know or do; ends with NULL */
-	const char *const *servers; /* SETUP_SERVERS: the members that are such lists; ends with NULL */
+	const char *variable; /* environment variable with the same effect; NULL: none */
+	const char *const *notes; /* further information and steps for the user; ends with NULL */
+	const char *const *servers; /* SETUP_SERVERS: members that list programs; ends with NULL */
+	const struct agent_hook *hook; /* of `berm hook-rewrite`; NULL: none */
+	const char *managed; /* settings of the administrator, which no project overrides; NULL: none */
+	const char *how; /* name of this way for --how, if there are several; NULL: one */
+	const struct setup_host *other; /* the same host in another way; NULL: none */
 };
 
 extern const struct setup_host setup_host_table[];
 extern const size_t setup_host_count;
 
+/* Returns the name of the host with this index, or NULL past the last. */
+const char *setup_host_name(size_t index);
+/* Returns NULL for an unknown name. */
 const struct setup_host *setup_host_find(const char *name);
 const char *setup_label_name(enum setup_label label);
-/* The text with its @placeholders@ replaced. */
+/* Returns the text with its @placeholders@ replaced. */
 const char *setup_expand(struct arena *arena, const char *text, const struct install_paths *paths, enum operating_system os);
-/* The edit with everything expanded. */
+/* Returns the edit with all placeholders replaced. */
 struct jsonc_edit setup_edit_expand(struct arena *arena, const struct setup_edit *edit, const struct install_paths *paths,
 				    enum operating_system os);
-/* Absolute, not resolved. NULL if there is none that is always the same. */
+/* Returns an absolute path with symlinks unresolved, or NULL if the host has no fixed file. */
 const char *setup_host_file(struct arena *arena, const struct setup_host *host, const struct context *context);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a settings file was before `berm setup --write`: the backup, kept in berm's private state, where nothing inside the sandbox can
- * write. One file for each host and settings file: a few lines, an empty one, the original bytes. Read strictly. */
+/* The records of `berm setup --write`: the original bytes of each settings file, in berm's private
+ * state, where commands in the sandbox cannot write. One file per host and settings file: header
+ * lines, an empty line, the original bytes. Parsed strictly. */
 #include "common/setup/settings_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/file_time.h"
+#include "common/base/private_file.h"
 #include "common/state/state.h"
 #include "common/base/text.h"
 
@@ -47,7 +48,7 @@ static const char *record_name(struct arena *arena, const char *host, const char
 	return arena_printf(arena, "%s-%s", host, hex);
 }
 
-/* The value of a line that has to start with `label`. Moves on past the line. */
+/* Returns the rest of a line that starts with `label`, else NULL. Moves past the line. */
 static const char *take_line(struct arena *arena, struct jsonc_text *rest, const char *label)
 {
 	size_t length = strlen(label);
@@ -76,6 +77,7 @@ static bool parse_record(struct arena *arena, struct jsonc_text text, const char
 	paths->shims = paths->shell ? take_line(arena, &text, "shims ") : NULL;
 	if (!paths->shims || strcmp(file, real) != 0 || strlen(after) != SHA256_HEX || !take_line(arena, &text, ""))
 		return false;
+	paths->plugins = path_join(arena, path_parent(arena, paths->shims), "plugins");
 	memcpy(record->after, after, sizeof record->after);
 	record->existed = strcmp(existed, "yes") == 0;
 	record->made = made[0] == '/' ? made : NULL;
@@ -83,62 +85,47 @@ static bool parse_record(struct arena *arena, struct jsonc_text text, const char
 	return true;
 }
 
-static int read_record(struct arena *arena, int fd, struct jsonc_text *text)
-{
-	struct stat status;
-	size_t size;
-	char *data;
-
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) ||
-	    status.st_size > RECORD_MAX)
-		return -1;
-	size = (size_t)status.st_size;
-	data = arena_alloc(arena, size + 1);
-	*text = (struct jsonc_text){ data, size };
-	return text_read(fd, data, size) == (ssize_t)size ? 0 : -1;
-}
-
 int setup_record_read(struct arena *arena, int records, const char *host, const char *real, struct setup_record *record,
 		      struct error *err)
 {
 	const char *name = record_name(arena, host, real);
-	autoclose int fd = openat(records, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct jsonc_text text;
+	struct private_file file;
+	int status = private_file_read(arena, records, name, PRIVATE_FILE_OWN, RECORD_MAX, &file);
 
 	*record = (struct setup_record){ 0 };
-	if (fd < 0 && errno == ENOENT)
+	if (status < 0 && errno == ENOENT)
 		return 0;
-	if (fd < 0 || read_record(arena, fd, &text) < 0 || !parse_record(arena, text, real, record)) {
-		error_set(err, "the record of %s as it was before cannot be read: %s", real, name);
-		return error_hint(err, "it lies in the directory `setup` of berm's state; remove it to go on without");
+	if (status < 0 || !parse_record(arena, (struct jsonc_text){ file.bytes, file.length }, real, record)) {
+		error_set(err, "cannot read the record of the original %s: %s", real, name);
+		return error_hint(err, "it is in the directory `setup` of berm's state; remove it to continue without it");
 	}
 	return 1;
 }
 
-static int write_record(int fd, const struct text *text)
+int64_t setup_record_time(struct arena *arena, const struct context *context, const char *host, const char *real)
 {
-	return text_write(fd, text->data, text->length) < 0 ? -1 : fsync(fd);
+	const char *name = path_join(arena, directory_name, record_name(arena, host, real));
+	struct stat info;
+
+	if (stat(path_join(arena, context->state_directory, name), &info) < 0)
+		return -1;
+	return (int64_t)info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000;
 }
 
 int setup_record_write(struct arena *arena, int records, const char *host, const char *real, const struct setup_record *record,
 		       struct error *err)
 {
-	const char *name = record_name(arena, host, real), *temporary = arena_printf(arena, ".%s.new", name);
+	const struct private_file_options options = { .mode = 0600, .is_synced = true };
 	struct text text = { 0 };
-	autoclose int fd = -1;
-	int status = -1;
+	int status;
 
 	text_add(&text, "berm setup 1\nfile %s\nexisted %s\nafter %s\nmade %s\n", real, record->existed ? "yes" : "no",
 		 record->after, record->made ? record->made : "-");
 	text_add(&text, "program %s\nshell %s\nshims %s\n\n", record->paths.program, record->paths.shell, record->paths.shims);
 	text_add_n(&text, record->original.data, record->original.length);
-	/* Under the lock, so that a left-over is nobody's work in progress. */
-	unlinkat(records, temporary, 0);
-	fd = openat(records, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || write_record(fd, &text) < 0 || renameat(records, temporary, records, name) < 0)
-		error_errno(err, errno, "cannot keep a copy of %s as it is now; nothing was written", real);
-	else
-		status = 0;
+	status = private_file_write(records, record_name(arena, host, real), text.data, text.length, &options);
+	if (status < 0)
+		error_errno(err, errno, "cannot record the original %s; nothing was written", real);
 	text_free(&text);
 	return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changing a file that is not ours: written whole under another name, then put in place in one step, and only if the file is still
- * what the change was made from. A symlink (settings kept in a repository of dot files) is followed on purpose, once, by name; from
- * there on no symlink is followed, so that nobody who can write the directory can lead the change elsewhere. */
+/* Replaces another program's file: writes the whole text to a temporary file, then renames it, and
+ * only if the original is unchanged. Follows symlinks in the given path once, by name, because dot
+ * files are often linked. After that it follows none, so a user with write access to the directory
+ * cannot redirect the change. */
 #include "common/setup/settings_file.h"
 
 #include <errno.h>
@@ -11,11 +12,13 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/private_file.h"
 #include "common/base/text.h"
 
 enum { NEW_FILE_MODE = 0644, NEW_DIRECTORY_MODE = 0755 };
 
-/* Every component by itself: a directory that was swapped for a symlink since the path was resolved is not entered. */
+/* Opens each component separately: never enters a directory that was replaced by a symlink since
+ * the path was resolved. */
 static int open_directory(struct arena *arena, const char *path, struct error *err)
 {
 	autoclose int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -36,17 +39,6 @@ static int open_directory(struct arena *arena, const char *path, struct error *e
 	return steal_fd(&fd);
 }
 
-static int read_all(struct arena *arena, int fd, size_t size, struct jsonc_text *text)
-{
-	char *data = arena_alloc(arena, size + 2);
-	/* One byte more than there should be: a file that grows meanwhile is noticed. */
-	ssize_t count = text_read(fd, data, size + 1);
-	if (count < 0)
-		return -1;
-	*text = (struct jsonc_text){ data, (size_t)count };
-	return 0;
-}
-
 static int refuse(const struct setup_file *file, const char *why, struct error *err)
 {
 	error_set(err, "%s: %s", file->real, why);
@@ -58,7 +50,7 @@ static int judge(const struct setup_file *file, const struct stat *status, struc
 	if (!S_ISREG(status->st_mode))
 		return refuse(file, "not a regular file", err);
 	if (status->st_nlink != 1)
-		return refuse(file, "has another name (a hard link), which would keep the old content", err);
+		return refuse(file, "has a second hard link, which would keep the old content", err);
 	if (status->st_uid != geteuid() && geteuid() != 0)
 		return refuse(file, "belongs to another user", err);
 	if (status->st_size > JSONC_SIZE_MAX)
@@ -69,14 +61,34 @@ static int judge(const struct setup_file *file, const struct stat *status, struc
 static int open_file(struct arena *arena, const struct setup_file *file, int directory, struct stat *status,
 		     struct jsonc_text *text, struct error *err)
 {
-	autoclose int fd =
-		openat(directory, path_base_name(file->real), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 || fstat(fd, status) < 0)
+	struct private_file content;
+	autoclose int fd = private_file_open(directory, path_base_name(file->real), 0, status);
+	if (fd < 0)
 		return error_errno(err, errno, "cannot read %s", file->real);
 	if (judge(file, status, err) < 0)
 		return -1;
-	if (read_all(arena, fd, (size_t)status->st_size, text) < 0)
+	if (private_file_read_fd(arena, fd, JSONC_SIZE_MAX, &content) < 0)
 		return error_errno(err, errno, "cannot read %s", file->real);
+	*text = (struct jsonc_text){ content.bytes, content.length };
+	return 0;
+}
+
+int setup_file_peek(struct arena *arena, const char *path, struct jsonc_text *text, struct error *err)
+{
+	autoclose int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct private_file content;
+	struct stat status;
+
+	*text = (struct jsonc_text){ "", 0 };
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_errno(err, errno, "cannot read %s", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, "%s: not a regular file", path);
+	if (private_file_read_fd(arena, fd, JSONC_SIZE_MAX, &content) < 0)
+		return error_errno(err, errno, "cannot read %s", path);
+	*text = (struct jsonc_text){ content.bytes, content.length };
 	return 0;
 }
 
@@ -99,7 +111,7 @@ int setup_file_read(struct arena *arena, const struct context *context, const ch
 
 	*file = (struct setup_file){ .path = path, .text = { "", 0 } };
 	if (text_has_control(path, strlen(path)))
-		return error_set(err, "a settings file with control characters in its name");
+		return error_set(err, "the path of the settings file has control characters");
 	if (path_resolve(context->fs, arena, path, &file->real, &links, &info, err) < 0)
 		return -1;
 	file->is_link = strcmp(file->path, file->real) != 0;
@@ -119,8 +131,8 @@ int setup_file_read(struct arena *arena, const struct context *context, const ch
 	return 0;
 }
 
-/* Is the file what was read? A file that was absent is absent. */
-static int still_the_same(struct arena *arena, const struct setup_file *file, int directory, struct error *err)
+/* Fails if the file differs from what was read, or if an absent file now exists. */
+static int check_unchanged(struct arena *arena, const struct setup_file *file, int directory, struct error *err)
 {
 	struct jsonc_text text = { "", 0 };
 	struct stat status = { 0 };
@@ -144,41 +156,33 @@ static int fill(const struct setup_file *file, int fd, struct jsonc_text text)
 		return -1;
 	if (file->exists && (status.st_uid != file->uid || status.st_gid != file->gid) && fchown(fd, file->uid, file->gid) < 0)
 		return -1;
-	/* After the owner, whose change takes away special bits. */
+	/* After fchown(), which clears special bits. */
 	if (file->exists && fchmod(fd, file->mode) < 0)
 		return -1;
 	return fsync(fd);
 }
 
-static int make_temporary(const struct setup_file *file, int directory, const char *name, struct jsonc_text text,
+static int make_temporary(const struct setup_file *file, int directory, struct jsonc_text text, struct private_file_new *made,
 			  struct error *err)
 {
-	autoclose int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				  file->exists ? 0600 : NEW_FILE_MODE);
-	if (fd < 0)
-		return error_errno(err, errno, "cannot create %s beside %s", name, file->real);
-	if (fill(file, fd, text) == 0)
+	if (private_file_begin(made, directory, NULL, file->exists ? 0600 : NEW_FILE_MODE) < 0)
+		return error_errno(err, errno, "cannot create a file beside %s", file->real);
+	if (fill(file, made->fd, text) == 0)
 		return 0;
 	error_errno(err, errno, "cannot write %s", file->real);
-	unlinkat(directory, name, 0);
+	private_file_abandon(made);
 	return -1;
 }
 
-static int put_in_place(const struct setup_file *file, int directory, const char *temporary, struct error *err)
+static int put_in_place(const struct setup_file *file, struct private_file_new *made, struct error *err)
 {
-	const char *name = path_base_name(file->real);
-	int status = file->exists ? renameat(directory, temporary, directory, name)
-				  : linkat(directory, temporary, directory, name, 0);
-	if (status < 0)
-		error_errno(err, errno, "cannot write %s", file->real);
-	if (status < 0 || !file->exists)
-		unlinkat(directory, temporary, 0);
-	if (status == 0)
-		fsync(directory);
-	return status;
+	if (private_file_finish(made, path_base_name(file->real), file->exists) < 0)
+		return error_errno(err, errno, "cannot write %s", file->real);
+	fsync(made->directory);
+	return 0;
 }
 
-/* mkdir -p. */
+/* Creates the directory and its parents. */
 static int make_directories(struct arena *arena, const char *path, struct error *err)
 {
 	for (const char *end = strchr(path + 1, '/');; end = strchr(end + 1, '/')) {
@@ -193,19 +197,19 @@ static int make_directories(struct arena *arena, const char *path, struct error 
 int setup_file_write(struct arena *arena, const struct setup_file *file, struct jsonc_text text, struct error *err)
 {
 	const char *parent = path_parent(arena, file->real);
-	const char *temporary = arena_printf(arena, ".%s.berm-%ld", path_base_name(file->real), (long)getpid());
+	struct private_file_new made;
 	autoclose int directory = -1;
 
 	if (file->missing && make_directories(arena, parent, err) < 0)
 		return -1;
 	directory = open_directory(arena, parent, err);
-	if (directory < 0 || make_temporary(file, directory, temporary, text, err) < 0)
+	if (directory < 0 || make_temporary(file, directory, text, &made, err) < 0)
 		return -1;
-	if (still_the_same(arena, file, directory, err) < 0) {
-		unlinkat(directory, temporary, 0);
+	if (check_unchanged(arena, file, directory, err) < 0) {
+		private_file_abandon(&made);
 		return -1;
 	}
-	return put_in_place(file, directory, temporary, err);
+	return put_in_place(file, &made, err);
 }
 
 int setup_file_remove(struct arena *arena, const struct setup_file *file, const char *made, struct error *err)
@@ -213,11 +217,11 @@ int setup_file_remove(struct arena *arena, const struct setup_file *file, const 
 	const char *parent = path_parent(arena, file->real);
 	autoclose int directory = open_directory(arena, parent, err);
 
-	if (directory < 0 || still_the_same(arena, file, directory, err) < 0)
+	if (directory < 0 || check_unchanged(arena, file, directory, err) < 0)
 		return -1;
 	if (unlinkat(directory, path_base_name(file->real), 0) < 0)
 		return error_errno(err, errno, "cannot remove %s", file->real);
-	/* Only what is empty goes. */
+	/* rmdir() removes only empty directories. */
 	while (made && path_is_within(parent, made) && rmdir(parent) == 0)
 		parent = path_parent(arena, parent);
 	return 0;

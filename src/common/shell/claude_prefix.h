@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shell strings of Claude Code (CLAUDE_CODE_SHELL_PREFIX), as it hands them to its prefix:
+/* Runs the strings that Claude Code passes to its prefix program (CLAUDE_CODE_SHELL_PREFIX) and to
+ * its shell (CLAUDE_CODE_SHELL):
  *
  *   source SNAPSHOT && eval COMMAND \< /dev/null && pwd -P >| /tmp/claude-1a2b-cwd
  *
- * The snapshot lies in the user's home and the last file in the host's /tmp, neither of which is there inside. So the snapshot is
- * left out where it cannot be seen, and the directory comes out through a pipe, is judged as data and written by berm: one absolute path
- * of a directory in the project, into a file of exactly that name, which was read from the string before anything ran. Every other
- * string is run as it is. */
+ * The snapshot is in the user's home and the last file in the host's /tmp; neither exists in the
+ * sandbox. The snapshot, functions and aliases of the user's shell, is copied into the sandbox;
+ * where that is not possible it is dropped. The directory comes out through a pipe, is validated as
+ * data and written by berm: one absolute path of a directory in the project, to the file whose name
+ * was parsed before anything ran. Never rewrites any other string.
+ *
+ * The host may put further parts between the snapshot and `eval`, each followed by `&&`. The last
+ * part but one must be `eval` with quoted words: a command that only ends like this is not in this
+ * form. The file is directly in /tmp or in the directory that the host names, and its path has no
+ * character with a meaning to a shell. */
 #ifndef BERM_COMMON_SHELL_CLAUDE_PREFIX_H
 #define BERM_COMMON_SHELL_CLAUDE_PREFIX_H
 
@@ -16,19 +23,24 @@
 #include "common/base/error.h"
 #include "common/plan/plan.h"
 
-struct prefix {
-	const char *file; /* where the host expects the directory, or NULL: not such a string */
-	const char *snapshot; /* what it sources, or NULL */
-	size_t snapshot_length, file_offset; /* of "source FILE" at the beginning; of the file's word at the end */
+struct claude_prefix {
+	const char *file; /* file for the final directory, or NULL: not such a string */
+	const char *snapshot; /* the sourced file, or NULL */
+	size_t snapshot_length; /* of the part "source FILE" at the start */
+	size_t file_offset; /* of the file's word at the end */
 };
 
-/* What the string says, as text; nothing is looked at. */
-void prefix_parse(struct arena *arena, const char *string, struct prefix *prefix);
-/* The string to run inside, with the directory going to this descriptor. */
-const char *prefix_rewrite(const struct plan *plan, const char *string, const struct prefix *prefix, int descriptor);
-/* The directory that the bytes from inside name, if the host may be told of it: else NULL. */
-const char *prefix_judge(const struct plan *plan, const char *bytes, size_t length);
-/* Writes "DIRECTORY\n" to the file: a new one, or an old one that is the user's, small and has no other name. */
-int prefix_deliver(struct arena *arena, const struct prefix *prefix, const char *directory, struct error *err);
+/* Parses the string; opens no file. `named` is the host's own directory for temporary files, or
+ * NULL: /tmp alone. */
+void claude_prefix_parse(struct arena *arena, const char *string, const char *named, struct claude_prefix *prefix);
+/* Returns the string to run in the sandbox, which writes the directory to this descriptor. Adds the
+ * snapshot to the plan's documents if the sandbox does not show it. */
+const char *claude_prefix_rewrite(struct plan *plan, const char *string, const struct claude_prefix *prefix, int descriptor);
+/* Returns the directory that the bytes from the sandbox name, or NULL if the host must
+ * not get it. */
+const char *claude_prefix_judge(const struct plan *plan, const char *bytes, size_t length);
+/* Writes "DIRECTORY\n" to the file: a new one, or a small one of the user's without further hard
+ * links. Returns -1 with err. */
+int claude_prefix_deliver(struct arena *arena, const struct claude_prefix *prefix, const char *directory, struct error *err);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row per shell. A start-up file may be read twice by nested shells, so each looks whether the mark is there already. */
+/* One row per shell. Nested shells may read a start-up file twice, so each checks whether its
+ * prompt is already marked. */
 #include "common/shell/startup.h"
 
 #include <string.h>
 
-#include "common/fs/filesystem.h"
+#include "common/fs/path.h"
 
 struct row {
 	const char *name;
@@ -13,13 +14,13 @@ struct row {
 	const char *variable, *value;
 };
 
-static const char bash_text[] = "# What `berm shell` starts bash with.\n"
+static const char bash_text[] = "# Start-up file of `berm shell` for bash.\n"
 				"[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"
 				"[ -r ~/.bashrc ] && . ~/.bashrc\n"
 				"case $PS1 in '(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac\n";
 
-/* zsh reads its files from ZDOTDIR, which then has to be as it would have been. */
-static const char zsh_text[] = "# What `berm shell` starts zsh with.\n"
+/* zsh reads its files from ZDOTDIR; the file unsets it again. */
+static const char zsh_text[] = "# Start-up file of `berm shell` for zsh.\n"
 			       "unset ZDOTDIR\n"
 			       "[[ -r ~/.zshenv ]] && . ~/.zshenv\n"
 			       "[[ -r ~/.zshrc ]] && . ~/.zshrc\n"
@@ -27,8 +28,8 @@ static const char zsh_text[] = "# What `berm shell` starts zsh with.\n"
 			       "(( SAVEHIST )) || SAVEHIST=1000\n"
 			       "[[ $PS1 = '(berm) '* ]] || PS1=\"(berm) $PS1\"\n";
 
-/* dash and others that are sh: read by interactive shells only. */
-static const char sh_text[] = "# What `berm shell` starts sh with.\n"
+/* dash and other shells named sh: only interactive ones read the file. */
+static const char sh_text[] = "# Start-up file of `berm shell` for sh.\n"
 			      "unset ENV\n"
 			      "[ -r ~/.shrc ] && . ~/.shrc\n"
 			      "case $PS1 in '(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac\n";
@@ -54,19 +55,19 @@ static const struct row *find(const char *name)
 	return &rows[ROW_COUNT - 1];
 }
 
-void shell_start_choose(struct arena *arena, const char *shell, struct shell_start *start)
+void shell_startup_choose(struct arena *arena, const char *shell, struct shell_startup *start)
 {
 	const struct row *row = find(path_base_name(shell));
 	size_t count = 0;
 
-	*start = (struct shell_start){ NULL, row->document, row->text, row->variable, row->value };
+	*start = (struct shell_startup){ NULL, row->document, row->text, row->variable, row->value };
 	start->command = arena_alloc(arena, (ARGUMENT_MAX + 2) * sizeof *start->command);
 	start->command[count++] = arena_copy(arena, shell);
 	for (size_t i = 0; i < ARGUMENT_MAX && row->arguments[i]; i++)
 		start->command[count++] = arena_copy(arena, row->arguments[i]);
 }
 
-void shell_start_furnish(struct plan *plan, const struct shell_start *start)
+void shell_startup_write(struct plan *plan, const struct shell_startup *start)
 {
 	plan_add_variable(plan, "SHELL", start->command[0]);
 	if (start->document)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How each shell is started for people, with a mark before its prompt: its arguments, and start-up files of berm's own that read the
- * private home's first. No file of the user is touched, inside or outside. */
+/* Starts an interactive shell with (berm) in its prompt: its arguments, and start-up files that
+ * read those of the private home first. Never touches a file of the user. */
 #ifndef BERM_COMMON_SHELL_STARTUP_H
 #define BERM_COMMON_SHELL_STARTUP_H
 
 #include "common/base/arena.h"
 #include "common/plan/plan.h"
 
-struct shell_start {
+struct shell_startup {
 	char **command;
-	const char *document, *text; /* a start-up file below PLAN_DOCUMENTS, or NULL */
-	const char *variable, *value; /* the variable that names it, or NULL */
+	const char *document, *text; /* start-up file below PLAN_DOCUMENTS, or NULL */
+	const char *variable, *value; /* variable that names the file, or NULL */
 };
 
-/* By the base name of the shell's path. */
-void shell_start_choose(struct arena *arena, const char *shell, struct shell_start *start);
-/* Puts the file and the variable into the plan. */
-void shell_start_furnish(struct plan *plan, const struct shell_start *start);
+/* Selects the row by the base name of the shell's path. */
+void shell_startup_choose(struct arena *arena, const char *shell, struct shell_startup *start);
+/* Adds the file and the variable to the plan. */
+void shell_startup_write(struct plan *plan, const struct shell_startup *start);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks <state>/projects/KEY/CLASS. A class is first renamed under an exclusive lock and then removed: a run either has it and keeps
- * it, or never sees it. */
+/* Walks <state>/projects/KEY/CLASS. A class is renamed under an exclusive lock and then removed: a
+ * run either has it locked and keeps it, or never sees it. */
 #include "common/state/list.h"
 
 #include <dirent.h>
@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
-#include "common/fs/filesystem.h"
+#include "common/fs/path.h"
 #include "common/plan/plan.h"
 #include "common/state/state.h"
 #include "common/base/text.h"
 
 enum { PATH_BYTES = 4096, RENAME_TRIES = 100 };
 
-/* What an interrupted reset leaves behind starts with this; the next one removes it. */
+/* Prefix of classes that are being removed. The next reset removes those of an interrupted one. */
 static const char removed_prefix[] = ".removed-";
 
 struct names {
@@ -33,7 +33,7 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The entries of a directory, sorted; the descriptor stays the caller's. */
+/* Lists the entries of a directory, sorted. Does not close `directory`. */
 static int list_names(struct arena *arena, int directory, const char *shown, struct names *names, struct error *err)
 {
 	autoclosedir DIR *stream = NULL;
@@ -52,7 +52,7 @@ static int list_names(struct arena *arena, int directory, const char *shown, str
 	return 0;
 }
 
-/* The project's path, believed only if the directory's name is made from it. */
+/* Returns the project's path, or NULL unless the directory's name is derived from it. */
 static const char *read_project(struct arena *arena, int directory, const char *key)
 {
 	autoclose int fd = openat(directory, state_path_file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -65,36 +65,42 @@ static const char *read_project(struct arena *arena, int directory, const char *
 	return strcmp(plan_project_key(arena, path), key) == 0 ? arena_copy(arena, path) : NULL;
 }
 
-/* Each project's directory in turn; with a key that one only. */
+/* One project's directory during a walk. */
 struct project {
 	const char *key, *shown;
-	int fd; /* -1 if it is refused */
+	int fd; /* -1: refused, see problem */
 	const char *problem;
 };
 
-struct walk {
+struct state_listing {
 	struct arena *arena;
 	const char *state_directory;
 	int projects;
+	int short_tmp; /* temporary directories under short names; -1: there are none */
 	struct names keys;
 	size_t next;
 };
 
-static void walk_end(struct walk *walk)
+static void walk_end(struct state_listing *walk)
 {
 	cleanup_close(&walk->projects);
+	cleanup_close(&walk->short_tmp);
 }
 
 #define autowalk __attribute__((cleanup(walk_end)))
 
-/* A state directory that is not there holds no projects. */
-static int walk_start(struct walk *walk, const char *only, struct error *err)
+/* Lists all keys, or only `only`. A missing state directory has no projects. */
+static int walk_start(struct state_listing *walk, const char *only, struct error *err)
 {
 	const char *shown = path_join(walk->arena, walk->state_directory, state_projects);
 	autoclose int top = state_open(walk->arena, walk->state_directory, false, err);
 
 	if (top >= 0)
 		walk->projects = state_enter(top, state_projects, shown, false, err);
+	if (top >= 0) {
+		struct error absent = { 0 };
+		walk->short_tmp = state_enter(top, PLAN_SHORT_TMP, walk->state_directory, false, &absent);
+	}
 	if (walk->projects < 0)
 		return err->number == ENOENT ? 0 : -1;
 	if (!only)
@@ -104,7 +110,7 @@ static int walk_start(struct walk *walk, const char *only, struct error *err)
 }
 
 /* The caller closes project->fd. */
-static bool walk_next(struct walk *walk, struct project *project)
+static bool walk_next(struct state_listing *walk, struct project *project)
 {
 	while (walk->projects >= 0 && walk->next < walk->keys.count) {
 		struct error err = { 0 };
@@ -124,9 +130,21 @@ static bool is_class(const char *name)
 	return strcmp(name, state_path_file) != 0;
 }
 
-static void add_class(struct arena *arena, const struct project *project, const char *path, const char *name, bool has_sizes,
-		      struct state_entries *entries)
+static void measure_tmp(const struct state_listing *walk, const struct project *project, const char *name, int class,
+			struct state_size *size)
 {
+	const char *short_name = plan_short_name(walk->arena, project->key, name);
+	struct stat info;
+	if (walk->short_tmp >= 0 && fstatat(walk->short_tmp, short_name, &info, AT_SYMLINK_NOFOLLOW) == 0)
+		state_measure(walk->short_tmp, short_name, size);
+	else
+		state_measure(class, "tmp", size);
+}
+
+static void add_class(const struct state_listing *walk, const struct project *project, const char *path, const char *name,
+		      bool has_sizes, struct state_entries *entries)
+{
+	struct arena *arena = walk->arena;
 	struct state_entry *entry = arena_push(arena, entries);
 	struct error err = { 0 };
 	struct stat info;
@@ -135,20 +153,21 @@ static void add_class(struct arena *arena, const struct project *project, const 
 	*entry = (struct state_entry){ .project_key = project->key, .project = path, .grant_class = name };
 	entry->is_leftover = text_starts_with(name, removed_prefix);
 	if (fd < 0 || fstat(fd, &info) < 0) {
-		entry->problem = fd < 0 ? arena_copy(arena, err.message) : "cannot be looked at";
+		entry->problem = fd < 0 ? arena_copy(arena, err.message) : "cannot be inspected";
 		return;
 	}
 	entry->last_use = (int64_t)info.st_mtime;
 	entry->is_in_use = state_is_in_use(fd);
 	if (has_sizes) {
 		state_measure(fd, "home", &entry->home);
-		state_measure(fd, "tmp", &entry->tmp);
+		measure_tmp(walk, project, name, fd, &entry->tmp);
 	}
 }
 
-static int list_project(struct arena *arena, const struct project *project, bool has_sizes, struct state_entries *entries,
-			struct error *err)
+static int list_project(const struct state_listing *walk, const struct project *project, bool has_sizes,
+			struct state_entries *entries, struct error *err)
 {
+	struct arena *arena = walk->arena;
 	struct names classes = { 0 };
 	const char *path;
 
@@ -161,21 +180,23 @@ static int list_project(struct arena *arena, const struct project *project, bool
 		return -1;
 	for (size_t i = 0; i < classes.count; i++)
 		if (is_class(classes.items[i]))
-			add_class(arena, project, path, classes.items[i], has_sizes, entries);
+			add_class(walk, project, path, classes.items[i], has_sizes, entries);
 	return 0;
 }
 
 int state_list(struct arena *arena, const char *state_directory, const char *project_key, bool has_sizes,
 	       struct state_entries *entries, struct error *err)
 {
-	autowalk struct walk walk = { .arena = arena, .state_directory = state_directory, .projects = -1 };
+	autowalk struct state_listing walk = {
+		.arena = arena, .state_directory = state_directory, .projects = -1, .short_tmp = -1
+	};
 	struct project project;
 
 	*entries = (struct state_entries){ 0 };
 	if (walk_start(&walk, project_key, err) < 0)
 		return -1;
 	while (walk_next(&walk, &project)) {
-		int status = list_project(arena, &project, has_sizes, entries, err);
+		int status = list_project(&walk, &project, has_sizes, entries, err);
 		cleanup_close(&project.fd);
 		if (status < 0)
 			return -1;
@@ -183,7 +204,7 @@ int state_list(struct arena *arena, const char *state_directory, const char *pro
 	return 0;
 }
 
-/* A name that is not taken, in the same directory. */
+/* Renames to an unused name in the same directory. */
 static int rename_away(int directory, const char *name, char *removed, size_t size)
 {
 	for (int i = 0; i < RENAME_TRIES; i++) {
@@ -203,9 +224,26 @@ static void note_failure(struct state_reset *result, const struct error *err)
 		result->failure = *err;
 }
 
-/* The lock is held to the end, so that two resets at once do not meet; a run that comes meanwhile finds the old name free. */
-static void reset_class(struct arena *arena, const struct project *project, const char *name, struct state_reset *result)
+/* Removes the temporary directory under its short name, while the class is locked in its place: no
+ * run can use it. */
+static void remove_tmp(const struct state_listing *walk, const struct project *project, const char *name,
+		       struct state_reset *result)
 {
+	const char *short_name = plan_short_name(walk->arena, project->key, name);
+	struct error err = { 0 };
+	struct stat info;
+	if (walk->short_tmp < 0 || fstatat(walk->short_tmp, short_name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (state_remove(walk->short_tmp, short_name, short_name, &err) < 0)
+		note_failure(result, &err);
+}
+
+/* Holds the lock to the end, so that concurrent resets do not interfere. A run that starts
+ * meanwhile finds the name unused. */
+static void reset_class(const struct state_listing *walk, const struct project *project, const char *name,
+			struct state_reset *result)
+{
+	struct arena *arena = walk->arena;
 	const char *shown = path_join(arena, project->shown, name);
 	struct error err = { 0 };
 	autoclose int fd = state_enter(project->fd, name, shown, false, &err);
@@ -226,6 +264,7 @@ static void reset_class(struct arena *arena, const struct project *project, cons
 		note_failure(result, &err);
 		return;
 	}
+	remove_tmp(walk, project, name, result);
 	if (rename_away(project->fd, name, removed, sizeof removed) < 0)
 		error_errno(&err, errno, "cannot remove %s", shown);
 	else if (state_remove(project->fd, removed, shown, &err) == 0)
@@ -234,8 +273,9 @@ static void reset_class(struct arena *arena, const struct project *project, cons
 		note_failure(result, &err);
 }
 
-/* The project's own directory goes when nothing is left in it. A run that is just making its class there wins. */
-static void reset_project(struct arena *arena, const struct walk *walk, const struct project *project,
+/* Removes the project's directory if it is empty. rmdir fails if a run creates its class there
+ * meanwhile. */
+static void reset_project(struct arena *arena, const struct state_listing *walk, const struct project *project,
 			  struct state_reset *result)
 {
 	struct names classes = { 0 };
@@ -253,7 +293,7 @@ static void reset_project(struct arena *arena, const struct walk *walk, const st
 	}
 	for (size_t i = 0; i < classes.count; i++)
 		if (is_class(classes.items[i]))
-			reset_class(arena, project, classes.items[i], result);
+			reset_class(walk, project, classes.items[i], result);
 	if (result->in_use > kept || error_is_set(&result->failure))
 		return;
 	unlinkat(project->fd, state_path_file, 0);
@@ -263,7 +303,9 @@ static void reset_project(struct arena *arena, const struct walk *walk, const st
 int state_reset(struct arena *arena, const char *state_directory, const char *project_key, struct state_reset *result,
 		struct error *err)
 {
-	autowalk struct walk walk = { .arena = arena, .state_directory = state_directory, .projects = -1 };
+	autowalk struct state_listing walk = {
+		.arena = arena, .state_directory = state_directory, .projects = -1, .short_tmp = -1
+	};
 	struct project project;
 
 	*result = (struct state_reset){ 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trees made by a hostile command: directories without permissions, millions deep, symlinks to everywhere, mounts. What is removed
- * is only ever an entry of a directory that is open and was reached from the top by names alone. */
+/* Handles trees made by a hostile command: directories without permissions, millions of levels,
+ * symlinks, mounts. Removes only entries of an open directory that was reached from the top by
+ * names alone. */
 #include "common/state/remove_tree.h"
 
 #include <dirent.h>
@@ -14,8 +15,8 @@
 #include "common/fs/posix.h"
 
 enum {
-	DEPTH_MAX = 48, /* open directories at once; what lies deeper is first moved up to the top */
-	MEASURE_MAX = 4000000, /* entries; a larger tree is told as "more than" */
+	DEPTH_MAX = 48, /* open directories at once; deeper ones are first moved up to the top */
+	MEASURE_MAX = 4000000, /* entries; a larger tree is reported as "more than" */
 	NAME_TRIES = 1000,
 };
 
@@ -53,7 +54,7 @@ static void measure_entry(struct measurement *at, int parent, const char *name, 
 		measure_directory(at, fd, depth + 1);
 }
 
-/* Takes fd over. */
+/* Closes fd. */
 static void measure_directory(struct measurement *at, int fd, unsigned depth)
 {
 	autoclosedir DIR *stream = fdopendir(fd);
@@ -103,7 +104,7 @@ struct removal {
 	struct error *err; /* the first failure */
 };
 
-/* The rest is removed all the same. */
+/* Records the first failure. Removal continues with the other entries. */
 static void fail(struct removal *at, int number, const char *name)
 {
 	if (error_is_set(at->err))
@@ -111,7 +112,8 @@ static void fail(struct removal *at, int number, const char *name)
 	error_errno(at->err, number, "cannot remove all of %s: %s", at->shown, name);
 }
 
-/* The command may have closed it to its own user. Nobody else reaches this tree, so that nothing can be swapped here. */
+/* The command may have removed its own user's permissions. No other user can reach this tree, so
+ * that nothing can be swapped between the calls. */
 static int open_directory(int parent, const char *name)
 {
 	struct stat info;
@@ -127,7 +129,8 @@ static int open_directory(int parent, const char *name)
 	return openat(parent, name, directory_flags);
 }
 
-/* Up to the top, where a later pass meets it: so the number of open directories is bounded, not the depth of the tree. */
+/* Moves a directory to the top, where a later pass finds it. This bounds the number of open
+ * directories, not the depth. */
 static void move_up(struct removal *at, int parent, const char *name)
 {
 	char up[32];
@@ -162,7 +165,7 @@ static void remove_directory(struct removal *at, int parent, const char *name, u
 		close(fd);
 		return;
 	}
-	/* Needed to take names out of it, and to move it to another parent. */
+	/* Needed to unlink its entries and to move it to another parent. */
 	if ((info.st_mode & 0700) != 0700 && fchmod(fd, 0700) < 0)
 		fail(at, errno, name);
 	if (depth >= DEPTH_MAX) {
@@ -175,7 +178,7 @@ static void remove_directory(struct removal *at, int parent, const char *name, u
 		fail(at, errno, name);
 }
 
-/* Takes fd over. */
+/* Closes fd. */
 static void empty_directory(struct removal *at, int fd, unsigned depth)
 {
 	autoclosedir DIR *stream = fdopendir(fd);

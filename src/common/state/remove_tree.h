@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measuring and removing a directory that a sandboxed command filled as it pleased. Everything is reached from an open directory by
- * one name without following symlinks; neither ever goes up, to another file system, or deeper than a fixed number of levels. */
+/* Measures and removes directory trees that an untrusted command created. Reaches each entry by one
+ * name from an open directory without following symlinks. Never leaves the tree or its file
+ * system. */
 #ifndef BERM_COMMON_STATE_REMOVE_TREE_H
 #define BERM_COMMON_STATE_REMOVE_TREE_H
 
@@ -10,14 +11,15 @@
 #include "common/base/error.h"
 
 struct state_size {
-	uint64_t bytes; /* on the disk; what has several names counts by its share */
+	uint64_t bytes; /* on disk; a file with n hard links counts for 1/n of its size */
 	uint64_t entries;
-	bool is_partial; /* some of it could not be looked at */
+	bool is_partial; /* some entries could not be read */
 };
 
-/* What lies in directory `name` of `parent`; nothing if it is absent. */
+/* Measures the content of directory `name` of `parent`. An absent directory is empty. */
 void state_measure(int parent, const char *name, struct state_size *size);
-/* Removes directory `name` of `parent` with all it holds. -1 with the first thing that could not be removed. */
+/* Removes directory `name` of `parent` and its content. `err` names the first entry that could not
+ * be removed; the rest is removed nevertheless. */
 int state_remove(int parent, const char *name, const char *shown, struct error *err);
 
 #endif

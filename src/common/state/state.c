@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates and opens the private state directories. Never removes anything, never follows a symlink below the state directory. */
+/* Creates and opens the private state directories. Never removes anything, never follows a symlink
+ * below the state directory. */
 #include "common/state/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -13,66 +13,67 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
-#include "common/fs/filesystem.h"
+#include "common/base/private_file.h"
+#include "common/fs/path.h"
 
 enum {
 	PRIVATE_MODE = 0700,
 	TMP_MODE = 01777,
-	RACES_MAX = 1000, /* a reset may take a directory away between two steps of ours, but not for ever */
+	/* Retries when a concurrent reset removes a directory that was just opened. */
+	RACES_MAX = 1000,
 	RACE_WAIT_NS = 1000000,
-	USE_S = 60, /* how exactly `berm state list` knows when something was used */
+	USE_S = 60, /* precision of the last use in `berm state list` */
 };
+
+static const int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 const char state_projects[] = "projects";
 const char state_path_file[] = "path";
 
-static int refuse(const char *path, const char *what, struct error *err)
+static int refuse(const char *path, const char *problem, struct error *err)
 {
-	error_set(err, "state directory %s: %s", path, what);
-	return error_hint(err, "berm keeps private homes there and trusts only a directory of your own that no other user can "
-			       "write; remove it, or have its owner repaired");
+	error_set(err, "state directory %s: %s", path, problem);
+	return error_hint(err, "berm keeps private homes there and accepts only a directory that you own and no other user can "
+			       "write; remove it, or correct its owner and mode");
 }
 
-static int judge(int fd, const char *path, struct stat *info, struct error *err)
-{
-	if (fstat(fd, info) < 0)
-		return error_errno(err, errno, "cannot look at %s", path);
-	if (info->st_uid != geteuid())
-		return refuse(path, "belongs to another user", err);
-	return 0;
-}
-
-/* A command may have taken its own home's read permission away; only root could open that. Nobody but the user reaches the
- * directory it lies in, so that nothing can be swapped here. */
-static int open_leaf(int parent, const char *name, mode_t mode)
-{
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	struct stat info;
-	int fd = openat(parent, name, flags);
-	if (fd >= 0 || errno != EACCES)
-		return fd;
-	if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(info.st_mode) ||
-	    fchmodat(parent, name, mode, 0) < 0) {
-		errno = EACCES;
-		return -1;
-	}
-	return openat(parent, name, flags);
-}
-
-/* What has no place of its own to keep is not run; who put berm into a sandbox can give it one. */
+/* Inside another sandbox the state directory is often read-only. The command does not run without
+ * it. */
 static int refuse_creating(const char *shown, struct error *err)
 {
 	int number = errno;
 	error_errno(err, number, "cannot create %s", shown);
 	if (number == EROFS || number == EACCES || number == EPERM)
-		error_hint(
-			err,
-			"berm keeps the command's private home there: inside another sandbox let that one allow writing to it, "
-			"else see whose directory it is");
+		error_hint(err,
+			   "berm keeps the command's private home there: check the owner of the directory above it; inside "
+			   "another sandbox, configure that one to allow writing to it");
 	return -1;
 }
 
-/* Whatever the caller's umask: a directory that its owner may not enter would be in the way for ever. */
+static int refuse_opening(const char *shown, struct error *err)
+{
+	if (errno == ELOOP || errno == ENOTDIR)
+		return refuse(shown, "is a symbolic link or not a directory", err);
+	return error_errno(err, errno, "cannot open %s", shown);
+}
+
+static int check_owner(int fd, const char *path, struct stat *info, struct error *err)
+{
+	if (fstat(fd, info) < 0)
+		return error_errno(err, errno, "cannot inspect %s", path);
+	if (info->st_uid != geteuid())
+		return refuse(path, "belongs to another user", err);
+	return 0;
+}
+
+static int set_mode(int fd, const char *shown, const struct stat *info, mode_t mode, struct error *err)
+{
+	if ((info->st_mode & 07777) != mode && fchmod(fd, mode) < 0)
+		return error_errno(err, errno, "cannot set the mode of %s", shown);
+	return 0;
+}
+
+/* Ignores the caller's umask: with some masks the owner could never enter the directory. */
 static int make_directory(int parent, const char *name, mode_t mode)
 {
 	mode_t mask = umask(077);
@@ -81,41 +82,68 @@ static int make_directory(int parent, const char *name, mode_t mode)
 	return result;
 }
 
-static int open_component(int parent, const char *name, mode_t mode, bool is_leaf)
+/* Opens a directory that the command never sees, or creates it with is_creating. Refuses one that
+ * others can write. */
+static int open_private(int parent, const char *name, const char *shown, bool is_creating, struct error *err)
 {
-	return is_leaf ? open_leaf(parent, name, mode) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* One component: made if it is not there (and mode is not 0), opened and judged. The leaves (home, tmp) are the command's to chmod and are set
- * right again; they lie in directories that are closed to others. */
-static int enter(int parent, const char *name, const char *shown, mode_t mode, bool is_leaf, struct stat *info,
-		 struct error *err)
-{
-	autoclose int fd = open_component(parent, name, mode, is_leaf);
+	autoclose int fd = openat(parent, name, directory_flags);
 	bool is_new = false;
-	if (fd < 0 && errno == ENOENT && mode) {
-		is_new = make_directory(parent, name, mode & 0777) == 0;
+	struct stat info;
+
+	if (fd < 0 && errno == ENOENT && is_creating) {
+		is_new = make_directory(parent, name, PRIVATE_MODE) == 0;
 		if (!is_new && errno != EEXIST)
 			return refuse_creating(shown, err);
-		fd = open_component(parent, name, mode, is_leaf);
+		fd = openat(parent, name, directory_flags);
 	}
-	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-		return refuse(shown, "is a symbolic link or not a directory", err);
 	if (fd < 0)
-		return error_errno(err, errno, "cannot open %s", shown);
-	if (judge(fd, shown, info, err) < 0)
+		return refuse_opening(shown, err);
+	if (check_owner(fd, shown, &info, err) < 0)
 		return -1;
-	if (!is_new && !is_leaf && (info->st_mode & 022))
+	if (!is_new && (info.st_mode & 022))
 		return refuse(shown, "other users can write it", err);
-	if ((is_new || is_leaf) && (info->st_mode & 07777) != mode && fchmod(fd, mode) < 0)
-		return error_errno(err, errno, "cannot set the mode of %s", shown);
+	if (is_new && set_mode(fd, shown, &info, PRIVATE_MODE, err) < 0)
+		return -1;
+	return steal_fd(&fd);
+}
+
+/* A command may have removed the read permission of its home, which only root could open then. No
+ * other user can reach the directory above it, so that nothing can be swapped between the calls. */
+static int open_unreadable(int parent, const char *name, mode_t mode)
+{
+	struct stat info;
+	int fd = openat(parent, name, directory_flags);
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(info.st_mode) ||
+	    fchmodat(parent, name, mode, 0) < 0) {
+		errno = EACCES;
+		return -1;
+	}
+	return openat(parent, name, directory_flags);
+}
+
+/* Opens or creates a directory that the command gets (home, tmp). The command may change its mode,
+ * so the mode is set again. */
+static int open_leaf(int parent, const char *name, const char *shown, mode_t mode, struct stat *info, struct error *err)
+{
+	autoclose int fd = open_unreadable(parent, name, mode);
+
+	if (fd < 0 && errno == ENOENT) {
+		if (make_directory(parent, name, mode & 0777) < 0 && errno != EEXIST)
+			return refuse_creating(shown, err);
+		fd = open_unreadable(parent, name, mode);
+	}
+	if (fd < 0)
+		return refuse_opening(shown, err);
+	if (check_owner(fd, shown, info, err) < 0 || set_mode(fd, shown, info, mode, err) < 0)
+		return -1;
 	return steal_fd(&fd);
 }
 
 int state_enter(int parent, const char *name, const char *shown, bool is_creating, struct error *err)
 {
-	struct stat info;
-	return enter(parent, name, shown, is_creating ? PRIVATE_MODE : 0, false, &info, err);
+	return open_private(parent, name, shown, is_creating, err);
 }
 
 static int create_ancestors(char *path, const char *last_slash, struct error *err)
@@ -129,20 +157,21 @@ static int create_ancestors(char *path, const char *last_slash, struct error *er
 	return 0;
 }
 
-/* Who can rename entries of the parent could put another directory of ours in its place. */
-static int judge_parent(int fd, const char *path, struct error *err)
+/* A user that can rename entries of the parent could replace the state directory by another one of
+ * ours. */
+static int check_parent(int fd, const char *path, struct error *err)
 {
 	struct stat info;
 	if (fstat(fd, &info) < 0)
-		return error_errno(err, errno, "cannot look at %s", path);
+		return error_errno(err, errno, "cannot inspect %s", path);
 	if (info.st_uid != geteuid() && info.st_uid != 0)
-		return refuse(path, "lies in a directory of another user", err);
+		return refuse(path, "is in a directory of another user", err);
 	if ((info.st_mode & S_IWOTH) && !(info.st_mode & S_ISVTX))
-		return refuse(path, "lies in a directory that other users can write", err);
+		return refuse(path, "is in a directory that other users can write", err);
 	return 0;
 }
 
-/* `slash` is the last one of `path`. */
+/* `slash` is the last slash of `path`. */
 static int open_parent(char *path, char *slash, bool is_creating, struct error *err)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -159,7 +188,8 @@ static int open_parent(char *path, char *slash, bool is_creating, struct error *
 	return fd < 0 ? error_errno(err, errno, "cannot open %s", path) : fd;
 }
 
-/* The state directory itself: its ancestors are the user's business and may be symlinks, it may not. */
+/* The ancestors of the state directory may be symlinks of the user's. The state directory itself
+ * may not. */
 int state_open(struct arena *arena, const char *path, bool is_creating, struct error *err)
 {
 	char *copy = arena_copy(arena, path);
@@ -169,7 +199,7 @@ int state_open(struct arena *arena, const char *path, bool is_creating, struct e
 	if (!slash || slash == copy)
 		return error_set(err, "state directory %s: not usable", path);
 	parent = open_parent(copy, slash, is_creating, err);
-	if (parent < 0 || judge_parent(parent, path, err) < 0)
+	if (parent < 0 || check_parent(parent, path, err) < 0)
 		return -1;
 	return state_enter(parent, slash + 1, path, is_creating, err);
 }
@@ -193,7 +223,8 @@ bool state_is_in_use(int directory)
 	return locked == 1;
 }
 
-/* For the reader of `berm state list`; the directory's own name holds only a hash. A run does not depend on it. */
+/* Writes the path for `berm state list`, because the directory's name is only a hash. A run does
+ * not depend on it. */
 static void remember_project(int directory, const char *project)
 {
 	size_t length = strlen(project);
@@ -202,7 +233,7 @@ static void remember_project(int directory, const char *project)
 		unlinkat(directory, state_path_file, 0);
 }
 
-/* Is it still the one of that name? A reset renames what it is about to remove. */
+/* True if the open directory still has this name. A reset renames a class before it removes it. */
 static bool is_in_place(int parent, const char *name, int directory)
 {
 	struct stat named, open;
@@ -210,7 +241,8 @@ static bool is_in_place(int parent, const char *name, int directory)
 	       named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-/* When it was last used, for `berm state list`; nothing depends on it. Not at each launch: a write may have to wait for the disk. */
+/* Updates the time of last use for `berm state list`. Not on every launch: a write may have to wait
+ * for the disk. */
 static void note_use(int class)
 {
 	struct timespec now;
@@ -221,7 +253,8 @@ static void note_use(int class)
 		(void)futimens(class, NULL);
 }
 
-/* The class directory, locked. ENOENT or EAGAIN in err->number if a reset came between. */
+/* Returns the locked class directory. Sets err->number to ENOENT or EAGAIN if a concurrent reset
+ * interfered. */
 static int try_class(const struct plan *plan, struct error *err)
 {
 	const struct plan_state *names = &plan->state;
@@ -232,7 +265,8 @@ static int try_class(const struct plan *plan, struct error *err)
 
 	if (class < 0)
 		return -1;
-	/* Some network file systems have no locks on directories: then a reset refuses, and the run goes on without. */
+	/* Some network file systems cannot lock directories: a reset refuses there, and a run
+	 * continues without a lock. */
 	if (state_lock(class, true) == 1)
 		return error_errno(err, EAGAIN, "cannot use %s, which is being reset", names->directory);
 	if (!is_in_place(project, names->grant_class, class))
@@ -256,44 +290,50 @@ static int open_class(const struct plan *plan, struct error *err)
 static int place(int class, const char *path, mode_t mode, struct state_place *result, struct error *err)
 {
 	struct stat info = { 0 };
-	autoclose int fd = enter(class, path_base_name(path), path, mode, true, &info, err);
+	autoclose int fd = open_leaf(class, path_base_name(path), path, mode, &info, err);
 	if (fd < 0)
 		return -1;
 	*result = (struct state_place){ .path = path, .device = info.st_dev, .inode = info.st_ino };
 	return 0;
 }
 
-/* Whole or not at all: another run of the project may be reading it. */
-static int write_document(int directory, const struct plan_document *document, struct error *err)
+/* The temporary directory is in the class directory, or under a short name beside all projects. */
+static int place_tmp(int class, const struct plan *plan, struct state_place *result, struct error *err)
 {
-	char temporary[32];
-	size_t length = strlen(document->text);
-	autoclose int fd = -1;
-
-	snprintf(temporary, sizeof temporary, ".new-%ld", (long)getpid());
-	unlinkat(directory, temporary, 0);
-	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && write(fd, document->text, length) == (ssize_t)length &&
-	    renameat(directory, temporary, directory, path_base_name(document->path)) == 0)
-		return 0;
-	error_errno(err, errno, "cannot write %s", document->path);
-	unlinkat(directory, temporary, 0);
-	return error_hint(err, "berm keeps its state there; a sandbox around berm has to let it write that directory");
+	const char *parent = path_parent(plan->arena, plan->state.tmp);
+	autoclose int top = -1, directory = -1;
+	if (strcmp(parent, plan->state.directory) == 0)
+		return place(class, plan->state.tmp, TMP_MODE, result, err);
+	top = state_open(plan->arena, plan->context.state_directory, true, err);
+	directory = top < 0 ? -1 : state_enter(top, path_base_name(parent), parent, true, err);
+	return directory < 0 ? -1 : place(directory, plan->state.tmp, TMP_MODE, result, err);
 }
 
-/* Where nothing can be mounted, the plan's documents lie in the state. */
-static int write_documents(int class, const struct plan *plan, struct error *err)
+static int write_document(int directory, const struct plan_document *document, struct error *err)
+{
+	const struct private_file_options options = { .mode = 0600 };
+
+	if (private_file_write(directory, path_base_name(document->path), document->text, strlen(document->text), &options) ==
+	    0)
+		return 0;
+	error_errno(err, errno, "cannot write %s", document->path);
+	return error_hint(err, "berm keeps its state there; a sandbox around berm must allow it to write that directory");
+}
+
+/* Without mounts the plan's documents are files in the state directory. Another run of the project
+ * may be reading them. */
+static int write_documents(int class, const struct plan *plan, const struct plan_documents *documents, struct error *err)
 {
 	autoclose int directory = state_enter(class, path_base_name(plan->state.documents), plan->state.documents, true, err);
 	if (directory < 0)
 		return -1;
-	for (size_t i = 0; i < plan->documents.count; i++)
-		if (write_document(directory, &plan->documents.items[i], err) < 0)
+	for (size_t i = 0; i < documents->count; i++)
+		if (write_document(directory, &documents->items[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-int state_prepare(const struct plan *plan, struct state *state, struct error *err)
+int state_prepare(const struct plan *plan, const struct plan_documents *documents, struct state *state, struct error *err)
 {
 	autoclose int class = -1;
 	*state = (struct state){ .lock = -1 };
@@ -304,9 +344,9 @@ int state_prepare(const struct plan *plan, struct state *state, struct error *er
 		return -1;
 	if (plan->home == HOME_PRIVATE && place(class, plan->state.home, PRIVATE_MODE, &state->home, err) < 0)
 		return -1;
-	if (plan->tmp == TMP_PRIVATE && place(class, plan->state.tmp, TMP_MODE, &state->tmp, err) < 0)
+	if (plan->tmp == TMP_PRIVATE && place_tmp(class, plan, &state->tmp, err) < 0)
 		return -1;
-	if (!plan_has_mounts(plan) && write_documents(class, plan, err) < 0)
+	if (!plan_has_mounts(plan) && write_documents(class, plan, documents, err) < 0)
 		return -1;
 	state->lock = steal_fd(&class);
 	return 0;

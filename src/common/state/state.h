@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private directories kept per project and grant class. Every component below the state directory is opened without following
- * symlinks and must belong to this user and be closed to others; anything else is refused, never repaired. */
+/* Private directories per project and grant class in ~/.local/state/berm. Opens every component
+ * without following symlinks; each must belong to this user and be writable by no other. Refuses
+ * anything else and never repairs it. */
 #ifndef BERM_COMMON_STATE_STATE_H
 #define BERM_COMMON_STATE_STATE_H
 
@@ -11,7 +12,8 @@
 #include "common/base/error.h"
 #include "common/plan/plan.h"
 
-/* A directory by name and identity: the backend opens it again in its own mount namespace and compares. */
+/* A directory's name and identity. The backend opens it again in its own mount namespace and
+ * compares. */
 struct state_place {
 	const char *path; /* NULL if the plan needs none */
 	dev_t device;
@@ -20,26 +22,31 @@ struct state_place {
 
 struct state {
 	struct state_place home, tmp;
-	int lock; /* the class directory under a shared lock, so that `berm state reset` lets a run be; -1 if there is none */
+	/* Fd of the class directory with a shared lock, which `berm state reset` respects; -1:
+	 * none. */
+	int lock;
 };
 
-/* Creates what the plan's home and tmp modes need. Safe when two runs do it at once, and while another berm resets it. */
-int state_prepare(const struct plan *plan, struct state *state, struct error *err);
+/* Creates the directories that the plan's home and tmp modes need. Without mounts writes the
+ * documents, too. Concurrent runs and resets are safe. The caller closes state->lock. */
+int state_prepare(const struct plan *plan, const struct plan_documents *documents, struct state *state, struct error *err);
 
-/* The state directory itself, opened and judged; with is_creating it is made if it is absent. ENOENT in err->number else. */
+/* Opens and checks the state directory; with is_creating creates it if absent, otherwise
+ * err->number is ENOENT. Returns an fd that the caller closes, or -1. */
 int state_open(struct arena *arena, const char *path, bool is_creating, struct error *err);
-/* One directory below an open one, judged in the same way; `shown` is its path for messages. */
+/* The same for a directory below an open one. `shown` is its path for messages. */
 int state_enter(int parent, const char *name, const char *shown, bool is_creating, struct error *err);
-/* Locks an open class directory, shared or exclusive, without waiting. 0; 1 if somebody else holds it; -1 with errno. */
+/* Locks an open class directory, shared or exclusive, without waiting. Returns 0, 1 if another
+ * process holds the lock, or -1 with errno. */
 int state_lock(int directory, bool is_shared);
-/* Does a run (or a reset) hold it now? */
+/* True if a run or a reset holds the lock. */
 bool state_is_in_use(int directory);
 
-/* Does the caller's limit on file sizes (ulimit -f) allow so much? Beyond it a write would end berm by a signal, or be taken for one that is
- * meant for the command. */
+/* True if the caller's limit on file sizes (ulimit -f) allows a file of this size. Beyond the limit
+ * a write raises SIGXFSZ, which would kill berm or be forwarded to the command. */
 bool state_may_write(size_t size);
 
-/* The file in a project's directory that says which project it is, and the directory that holds all projects. */
+/* Names: the directory of all projects, and the file in each with the project's path. */
 extern const char state_projects[];
 extern const char state_path_file[];
 

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of trust. Written whole or not at all; read strictly: a record that is not exactly as written here, that somebody else
- * owns or could write, or that lies under the name of another path, does not exist for the one who asks. Never reads a policy. */
+/* Writes records of trust atomically and reads them strictly. A record that differs from the
+ * format, is not private to the user, or has the name of another path counts as absent. Never reads
+ * a policy. */
 #include "common/state/trust.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
-#include "common/fs/filesystem.h"
+#include "common/base/private_file.h"
+#include "common/fs/path.h"
 #include "common/state/state.h"
-#include "common/context/programs.h"
+#include "common/context/inside.h"
 #include "common/base/text.h"
 
-/* A path of at most 4096 bytes, and what stands before it. */
-enum { RECORD_MAX = 4096 + 256, TEMPORARY_TRIES = 8 };
+/* A larger content is recorded without its text: only the difference to it cannot be shown. */
+enum { TEXT_MAX = 1 << 16, PATH_LENGTH_MAX = 4096, RECORD_MAX = TEXT_MAX + PATH_LENGTH_MAX + 256 };
+enum { NAME_SIZE = 2 * SHA256_HEX + 2 };
 
 static const char directory_name[] = "trust";
+static const char shown_name[] = "untrusted";
 
 void trust_hash(const char *text, size_t length, char content[SHA256_HEX + 1])
 {
@@ -33,26 +35,36 @@ void trust_hash(const char *text, size_t length, char content[SHA256_HEX + 1])
 	sha256_finish_hex(&hash, content);
 }
 
-static void record_name(const char *path, char name[SHA256_HEX + 1])
+/* The records of one path have the first part of the name in common. */
+static void record_name(const char *path, const char *content, char name[NAME_SIZE])
 {
 	trust_hash(path, strlen(path), name);
+	name[SHA256_HEX] = '-';
+	memcpy(name + SHA256_HEX + 1, content, SHA256_HEX + 1);
 }
 
-static int open_directory(struct arena *arena, const char *state_directory, bool is_creating, struct error *err)
+static int open_directory(struct arena *arena, const char *state_directory, const char *name, bool is_creating,
+			  struct error *err)
 {
 	autoclose int state = state_open(arena, state_directory, is_creating, err);
 	if (state < 0)
 		return -1;
-	return state_enter(state, directory_name, path_join(arena, state_directory, directory_name), is_creating, err);
+	return state_enter(state, name, path_join(arena, state_directory, name), is_creating, err);
 }
 
-/* The path comes last and ends the record, because it may hold any byte but NUL. */
-static const char *format_record(struct arena *arena, const char *path, const char *content, int64_t when)
+/* Path and text have their lengths before them, because they may contain any byte, the path except
+ * NUL. */
+static void format_record(struct text *out, const char *path, struct trust_text text, const char *content)
 {
-	return arena_printf(arena, "berm trust 1\nsha256 %s\ntime %" PRId64 "\npath %s\n", content, when, path);
+	size_t length = text.length <= TEXT_MAX ? text.length : 0;
+	text_add(out, "berm trust 2\nsha256 %s\ntime %" PRId64 "\npath %zu\ntext %zu\n", content, (int64_t)time(NULL),
+		 strlen(path), length);
+	text_add_n(out, path, strlen(path));
+	text_add_n(out, text.bytes, length);
 }
 
-/* The value of one line that has to start with `label`; NULL if it does not. Moves on past the line. */
+/* Returns the value of a line that starts with `label` and moves past the line; NULL for any other
+ * line. */
 static char *take_line(char **rest, const char *label)
 {
 	char *value, *end = strchr(*rest, '\n');
@@ -69,151 +81,186 @@ static bool is_hash(const char *text)
 	return strlen(text) == SHA256_HEX && strspn(text, "0123456789abcdef") == SHA256_HEX;
 }
 
+static bool take_number(char **rest, const char *label, uint64_t maximum, uint64_t *number)
+{
+	const char *value = take_line(rest, label);
+	return value && text_parse_u64(value, maximum, number);
+}
+
+/* True if the text of a record is the recorded content, or there is none. */
+static bool has_valid_text(const struct trust_entry *entry)
+{
+	char content[SHA256_HEX + 1];
+	if (!entry->text)
+		return true;
+	trust_hash(entry->text, entry->length, content);
+	return strcmp(content, entry->content) == 0;
+}
+
 static bool parse_record(struct arena *arena, char *text, size_t length, struct trust_entry *entry)
 {
-	char *rest = text, *content, *when;
-	uint64_t seconds;
+	char *rest = text, *first = take_line(&rest, "berm trust 2"), *content;
+	uint64_t seconds, path_length, text_length;
 
-	if (memchr(text, '\0', length) || !take_line(&rest, "berm trust 1"))
+	content = first && !first[0] ? take_line(&rest, "sha256 ") : NULL;
+	if (!content || !is_hash(content) || !take_number(&rest, "time ", INT64_MAX, &seconds) ||
+	    !take_number(&rest, "path ", PATH_LENGTH_MAX, &path_length) || !take_number(&rest, "text ", TEXT_MAX, &text_length))
 		return false;
-	content = take_line(&rest, "sha256 ");
-	when = content ? take_line(&rest, "time ") : NULL;
-	if (!when || !is_hash(content) || !text_parse_u64(when, INT64_MAX, &seconds) || !text_starts_with(rest, "path /"))
+	if ((size_t)(rest - text) + path_length + text_length != length || rest[0] != '/' || memchr(rest, '\0', path_length))
 		return false;
-	rest += strlen("path ");
-	length = strlen(rest);
-	if (rest[length - 1] != '\n')
-		return false;
-	entry->path = arena_copy_n(arena, rest, length - 1);
+	entry->path = arena_copy_n(arena, rest, path_length);
+	entry->text = text_length > 0 ? rest + path_length : NULL;
+	entry->length = text_length;
 	entry->time = (int64_t)seconds;
 	memcpy(entry->content, content, sizeof entry->content);
-	return true;
+	return has_valid_text(entry);
 }
 
 static bool read_record(struct arena *arena, int directory, const char *name, struct trust_entry *entry)
 {
-	autoclose int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	char text[RECORD_MAX + 1], expected[SHA256_HEX + 1];
-	struct stat info;
-	ssize_t length;
+	char expected[NAME_SIZE];
+	struct private_file file;
 
-	if (fd < 0 || fstat(fd, &info) < 0)
+	if (private_file_read(arena, directory, name, PRIVATE_FILE_OWN, RECORD_MAX, &file) < 0)
 		return false;
-	if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) || info.st_nlink != 1)
+	if (!parse_record(arena, file.bytes, file.length, entry))
 		return false;
-	length = text_read(fd, text, RECORD_MAX);
-	if (length < 0 || length == RECORD_MAX) /* longer than any record */
-		return false;
-	text[length] = '\0';
-	if (!parse_record(arena, text, (size_t)length, entry))
-		return false;
-	record_name(entry->path, expected);
+	record_name(entry->path, entry->content, expected);
 	return strcmp(expected, name) == 0;
 }
 
 bool trust_is_recorded(struct arena *arena, const char *state_directory, const char *path, const char *content)
 {
-	char name[SHA256_HEX + 1];
+	char name[NAME_SIZE];
 	struct trust_entry entry;
 	struct error ignored;
-	autoclose int directory = open_directory(arena, state_directory, false, &ignored);
+	autoclose int directory = open_directory(arena, state_directory, directory_name, false, &ignored);
 
-	if (directory < 0)
+	if (directory < 0 || !is_hash(content))
 		return false;
-	record_name(path, name);
+	record_name(path, content, name);
 	return read_record(arena, directory, name, &entry) && strcmp(entry.path, path) == 0 &&
 	       strcmp(entry.content, content) == 0;
 }
 
-/* A name that is not taken: one left over from a crash is passed by, and nothing that exists is opened. */
-static int open_temporary(int directory, char *name, size_t size)
-{
-	int fd = -1;
-	for (int i = 0; i < TEMPORARY_TRIES && fd < 0; i++) {
-		snprintf(name, size, ".new-%ld-%d", (long)getpid(), i);
-		fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
-			break;
-	}
-	return fd;
-}
-
-static bool write_synced(int fd, const char *text)
-{
-	return text_write(fd, text, strlen(text)) == 0 && fsync(fd) == 0;
-}
-
-/* Inside a sandbox the state directory is another, read-only one or none at all. */
+/* Inside a sandbox the state directory is a different one, read-only or absent. */
 static int explain_unwritable(int number, const char *state_directory, struct error *err)
 {
 	error_errno(err, number, "cannot record trust in %s", state_directory);
 	if (number == EROFS || number == EACCES || number == EPERM)
-		error_hint(err, "trust is given outside of sandboxes only: run this in your own terminal");
+		error_hint(err, "trust can be recorded only outside of sandboxes: run this in your own terminal");
 	return -1;
 }
 
-int trust_record(struct arena *arena, const char *state_directory, const char *path, const char *content, struct error *err)
+/* Removes the records of this path beyond the newest ones. */
+static void limit_contents(struct arena *arena, const char *state_directory, int directory, const char *path)
 {
-	autoclose int directory = open_directory(arena, state_directory, true, err);
-	const char *text = format_record(arena, path, content, (int64_t)time(NULL));
-	char name[SHA256_HEX + 1], temporary[64];
-	autoclose int fd = -1;
+	struct trust_entries entries;
+	struct error ignored = { 0 };
+	size_t count = 0;
+
+	if (trust_list(arena, state_directory, &entries, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < entries.count; i++) {
+		char name[NAME_SIZE];
+		if (strcmp(entries.items[i].path, path) != 0 || ++count <= TRUST_CONTENTS_MAX)
+			continue;
+		record_name(path, entries.items[i].content, name);
+		unlinkat(directory, name, 0);
+	}
+}
+
+int trust_record(struct arena *arena, const char *state_directory, const char *path, struct trust_text text, struct error *err)
+{
+	autoclose int directory = open_directory(arena, state_directory, directory_name, true, err);
+	const struct private_file_options options = { .mode = 0600, .is_synced = true };
+	char content[SHA256_HEX + 1], name[NAME_SIZE];
+	struct text record = { 0 };
+	int status, number;
 
 	if (directory < 0)
 		return err->number ? explain_unwritable(err->number, state_directory, err) : -1;
-	if (strlen(text) >= RECORD_MAX)
+	if (strlen(path) > PATH_LENGTH_MAX)
 		return error_set(err, "%s: the path is too long", path);
-	fd = open_temporary(directory, temporary, sizeof temporary);
-	if (fd < 0)
-		return explain_unwritable(errno, state_directory, err);
-	record_name(path, name);
-	if (!write_synced(fd, text) || renameat(directory, temporary, directory, name) < 0 || fsync(directory) < 0) {
-		int number = errno;
-		unlinkat(directory, temporary, 0);
+	trust_hash(text.bytes, text.length, content);
+	record_name(path, content, name);
+	format_record(&record, path, text, content);
+	status = private_file_write(directory, name, record.data, record.length, &options);
+	number = errno;
+	text_free(&record);
+	if (status < 0)
 		return explain_unwritable(number, state_directory, err);
-	}
+	limit_contents(arena, state_directory, directory, path);
 	return 0;
 }
 
-int trust_revoke(struct arena *arena, const char *state_directory, const char *path, struct error *err)
+/* Opens the directory of the records as a stream. NULL, with err if it is not just absent. */
+static DIR *open_stream(struct arena *arena, const char *state_directory, struct error *err)
 {
-	autoclose int directory = open_directory(arena, state_directory, false, err);
-	char name[SHA256_HEX + 1];
+	DIR *stream;
+	int directory = open_directory(arena, state_directory, directory_name, false, err);
 
-	if (directory < 0)
-		return err->number == ENOENT ? 1 : -1;
-	record_name(path, name);
-	if (unlinkat(directory, name, 0) < 0)
-		return errno == ENOENT ? 1 : explain_unwritable(errno, state_directory, err);
-	if (fsync(directory) < 0)
+	if (directory < 0) {
+		if (err->number == ENOENT)
+			*err = (struct error){ 0 };
+		return NULL;
+	}
+	stream = fdopendir(directory);
+	if (!stream) {
+		error_errno(err, errno, "cannot read %s", state_directory);
+		close(directory);
+	}
+	return stream;
+}
+
+/* Removes by name, so that damaged records go too. */
+int trust_drop(struct arena *arena, const char *state_directory, const char *path, const char *content, struct error *err)
+{
+	autoclosedir DIR *stream = open_stream(arena, state_directory, err);
+	char hash[SHA256_HEX + 1];
+	const struct dirent *found;
+	const char *prefix;
+	int count = 0;
+
+	if (!stream)
+		return error_is_set(err) ? -1 : 0;
+	trust_hash(path, strlen(path), hash);
+	prefix = arena_printf(arena, "%s-%s", hash, content ? content : "");
+	while ((found = readdir(stream))) {
+		if (!text_starts_with(found->d_name, prefix))
+			continue;
+		if (unlinkat(dirfd(stream), found->d_name, 0) == 0)
+			count++;
+		else if (errno != ENOENT) /* else another process removed it */
+			return explain_unwritable(errno, state_directory, err);
+	}
+	if (count > 0 && fsync(dirfd(stream)) < 0)
 		return explain_unwritable(errno, state_directory, err);
-	return 0;
+	return count;
 }
 
 static int compare_entries(const void *left, const void *right)
 {
-	return strcmp(((const struct trust_entry *)left)->path, ((const struct trust_entry *)right)->path);
+	const struct trust_entry *a = left, *b = right;
+	int order = strcmp(a->path, b->path);
+	if (order == 0)
+		order = (a->time < b->time) - (a->time > b->time);
+	return order ? order : strcmp(a->content, b->content);
 }
 
 int trust_list(struct arena *arena, const char *state_directory, struct trust_entries *entries, struct error *err)
 {
-	autoclosedir DIR *stream = NULL;
+	autoclosedir DIR *stream = open_stream(arena, state_directory, err);
 	const struct dirent *found;
-	int directory = open_directory(arena, state_directory, false, err);
 
 	*entries = (struct trust_entries){ 0 };
-	if (directory < 0)
-		return err->number == ENOENT ? 0 : -1;
-	stream = fdopendir(directory);
-	if (!stream) {
-		close(directory);
-		return error_errno(err, errno, "cannot read %s", state_directory);
-	}
+	if (!stream)
+		return error_is_set(err) ? -1 : 0;
 	while ((found = readdir(stream))) {
 		struct trust_entry entry = { 0 };
 		if (found->d_name[0] == '.')
 			continue;
-		if (read_record(arena, directory, found->d_name, &entry))
+		if (read_record(arena, dirfd(stream), found->d_name, &entry))
 			*arena_push(arena, entries) = entry;
 		else
 			entries->damaged++;
@@ -223,7 +270,40 @@ int trust_list(struct arena *arena, const char *state_directory, struct trust_en
 	return 0;
 }
 
-/* .../berm/projects/KEY/CLASS/home/... is how every private home is reached from outside, whatever the state directory is. */
+const struct trust_entry *trust_newest(const struct trust_entries *entries, const char *path)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		if (strcmp(entries->items[i].path, path) == 0)
+			return &entries->items[i];
+	return NULL;
+}
+
+bool trust_was_shown(struct arena *arena, const char *state_directory, const char *path, const char *content)
+{
+	char name[SHA256_HEX + 1];
+	struct private_file file;
+	struct error ignored;
+	autoclose int directory = open_directory(arena, state_directory, shown_name, false, &ignored);
+
+	trust_hash(path, strlen(path), name);
+	return directory >= 0 && private_file_read(arena, directory, name, PRIVATE_FILE_OWN, SHA256_HEX, &file) == 0 &&
+	       strcmp(file.bytes, content) == 0;
+}
+
+void trust_note_shown(struct arena *arena, const char *state_directory, const char *path, const char *content)
+{
+	const struct private_file_options options = { .mode = 0600 };
+	char name[SHA256_HEX + 1];
+	struct error ignored;
+	autoclose int directory = open_directory(arena, state_directory, shown_name, true, &ignored);
+
+	trust_hash(path, strlen(path), name);
+	if (directory >= 0)
+		(void)private_file_write(directory, name, content, strlen(content), &options);
+}
+
+/* Seen from outside, every private home is .../berm/projects/KEY/CLASS/home/..., whatever the state
+ * directory is. */
 bool trust_is_in_sandbox(const char *path)
 {
 	static const char mark[] = "/berm/projects/";
@@ -241,16 +321,17 @@ bool trust_is_in_sandbox(const char *path)
 
 int trust_judge_place(const char *state_directory, const char *project, struct error *err)
 {
-	const char *what = NULL;
+	const char *problem = NULL;
 	if (project && path_is_within(state_directory, project))
-		what = "lies in the project";
+		problem = "is in the project";
 	else if (trust_is_in_sandbox(state_directory))
-		what = "lies in the private home of a sandbox";
-	if (!what)
+		problem = "is in the private home of a sandbox";
+	if (!problem)
 		return 0;
-	error_set(err, "the state directory %s %s: a command could have prepared it", state_directory, what);
-	if (program_is_inside())
-		return error_hint(err, "this is inside a sandbox of berm's already (tier landlock), in which a second one has "
-				       "no place of its own: run the command as it is, or start berm outside");
+	error_set(err, "the state directory %s %s: a command could have prepared it", state_directory, problem);
+	if (inside_sandbox())
+		return error_hint(err,
+				  "this process is already in a sandbox of berm (tier landlock), which cannot hold the state "
+				  "of a second one: run the command without berm, or start berm outside");
 	return error_hint(err, "unset XDG_STATE_HOME, or name a directory that no sandbox can write");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer. Where a jump cannot reach its target, a helper is put in between: a copy of a return, or a long jump. Conditional
- * jumps name both of their targets, so a helper never lies in anybody's way. */
+/* The writer. If a conditional jump cannot reach its target, a helper instruction is put between
+ * them: a copy of a return, or a long jump. Execution never runs into a helper, because conditional
+ * jumps name both of their targets. */
 #include "linux/confine/bpf.h"
 
 enum { JUMP_MAX = 255 };
@@ -40,11 +41,11 @@ static bpf_place append_long_jump(struct bpf_writer *writer, bpf_place target)
 
 static bool is_near(const struct bpf_writer *writer, bpf_place target)
 {
-	/* One helper, for the other target, may still come before the jump itself. */
+	/* A helper for the other target may still come between this point and the jump. */
 	return writer->count - target <= JUMP_MAX;
 }
 
-/* A place that does the same as target and can be reached by a conditional jump. */
+/* Returns an instruction with the effect of target that a conditional jump can reach. */
 static bpf_place bring_near(struct bpf_writer *writer, bpf_place target)
 {
 	const struct sock_filter *instruction = &writer->code[target];
@@ -58,7 +59,7 @@ static bpf_place bring_near(struct bpf_writer *writer, bpf_place target)
 	return is_near(writer, copy) ? copy : append_return(writer, instruction->k);
 }
 
-/* A statement runs into what follows it, which is what was appended just before. */
+/* A statement continues with the instruction after it, which is the one appended last. */
 static bpf_place append_statement(struct bpf_writer *writer, unsigned short code, uint32_t value, bpf_place next)
 {
 	if (next != (bpf_place)(writer->count - 1))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives up privileges for good. Each call is checked: a wall that half dropped its powers is none. */
+/* Gives up privileges for good. Each call is checked: a sandbox with half of its privileges dropped
+ * is none. */
 #include "linux/confine/credentials.h"
 
 #include <errno.h>
@@ -8,15 +9,24 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+extern char **environ;
+
 int credentials_hide(struct error *err)
 {
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return error_errno(err, errno, "cannot make init unreadable");
+		return error_errno(err, errno, "cannot make init not dumpable");
 	return 0;
+}
+
+void credentials_wipe_environment(void)
+{
+	for (char **entry = environ; entry && *entry; entry++)
+		explicit_bzero(*entry, strlen(*entry));
 }
 
 int credentials_freeze(struct error *err)
@@ -26,21 +36,25 @@ int credentials_freeze(struct error *err)
 	return 0;
 }
 
-/* What would let a later execve or setuid give capabilities back. */
-static int close_ways_back(void)
+/* Locks the securebits and clears the ambient set, by which a later execve or setuid would regain
+ * capabilities. */
+static int lock_securebits(void)
 {
 	const unsigned bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
 			      SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-	/* Not by libcap, which asks for each capability first: a launch would make 41 system calls more. */
+	/* Not by libcap, which queries each capability first: 41 more system calls in every
+	 * launch. */
 	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0 ? -1
 															   : 0;
 }
 
-/* To ask is cheaper than to drop, where it was done before. */
-static int empty_bounding_set(bool asks)
+/* With `is_likely_empty` each capability is queried first, which is cheaper than dropping it
+ * again. */
+static int empty_bounding_set(bool is_likely_empty)
 {
 	for (int capability = 0; capability < cap_max_bits(); capability++)
-		if ((!asks || prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0) && cap_drop_bound((cap_value_t)capability) < 0)
+		if ((!is_likely_empty || prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0) &&
+		    cap_drop_bound((cap_value_t)capability) < 0)
 			return -1;
 	return 0;
 }
@@ -51,17 +65,26 @@ static void cleanup_cap(cap_t *capabilities)
 		cap_free(*capabilities);
 }
 
-static int drop(struct error *err)
+/* Drops all but the first `count` of these. */
+static int drop_but(const cap_value_t *kept, int count, struct error *err)
 {
 	__attribute__((cleanup(cleanup_cap))) cap_t none = cap_init();
 	__attribute__((cleanup(cleanup_cap))) cap_t left = NULL;
-	if (!none || cap_set_proc(none) < 0)
+	if (!none ||
+	    (count > 0 && (cap_set_flag(none, CAP_PERMITTED, count, kept, CAP_SET) < 0 ||
+			   cap_set_flag(none, CAP_EFFECTIVE, count, kept, CAP_SET) < 0)) ||
+	    cap_set_proc(none) < 0)
 		return error_errno(err, errno, "cannot drop capabilities");
-	/* Looked at again, because everything inside rests on it. */
+	/* Verified, because every restriction inside depends on it. */
 	left = cap_get_proc();
 	if (!left || cap_compare(none, left) != 0)
-		return error_set(err, "capabilities are still there after dropping them");
+		return error_set(err, "the kernel still reports capabilities after dropping them");
 	return 0;
+}
+
+static int drop(struct error *err)
+{
+	return drop_but(NULL, 0, err);
 }
 
 int credentials_bound(struct error *err)
@@ -71,16 +94,37 @@ int credentials_bound(struct error *err)
 
 int credentials_drop(struct error *err)
 {
-	if (close_ways_back() < 0 || empty_bounding_set(true) < 0)
+	if (lock_securebits() < 0 || empty_bounding_set(true) < 0)
 		return error_errno(err, errno, "cannot drop capabilities");
 	return drop(err);
+}
+
+int credentials_drop_but_ptrace(struct error *err)
+{
+	const cap_value_t kept = CAP_SYS_PTRACE;
+	if (lock_securebits() < 0 || empty_bounding_set(true) < 0)
+		return error_errno(err, errno, "cannot drop capabilities");
+	return drop_but(&kept, 1, err);
+}
+
+int credentials_drop_rest(struct error *err)
+{
+	return drop(err);
+}
+
+int credentials_keep_mounting(struct error *err)
+{
+	static const cap_value_t kept[] = { CAP_SYS_ADMIN, CAP_DAC_OVERRIDE };
+	if (lock_securebits() < 0)
+		return error_errno(err, errno, "cannot drop capabilities");
+	return drop_but(kept, sizeof kept / sizeof kept[0], err);
 }
 
 int credentials_drop_all(struct error *err)
 {
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return error_set(err, "no_new_privs is not set");
-	if ((close_ways_back() < 0 || empty_bounding_set(true) < 0) && errno != EPERM)
+	if ((lock_securebits() < 0 || empty_bounding_set(true) < 0) && errno != EPERM)
 		return error_errno(err, errno, "cannot drop capabilities");
 	return drop(err);
 }
@@ -88,7 +132,7 @@ int credentials_drop_all(struct error *err)
 int credentials_follow_parent(struct error *err)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-		return error_errno(err, errno, "cannot tie init's life to berm's");
+		return error_errno(err, errno, "cannot make the kernel kill this process with its parent");
 	return 0;
 }
 
@@ -98,20 +142,20 @@ int credentials_drop_outside(struct error *err)
 	__attribute__((cleanup(cleanup_cap))) cap_t none = cap_init();
 	__attribute__((cleanup(cleanup_cap))) cap_t left = NULL;
 
-	/* EINVAL: in this user namespace there is nobody else. EPERM: a user namespace that forbids setgroups. Then root's name is kept
-	 * and its powers go all the same. */
+	/* EINVAL: this user namespace does not map that id. EPERM: it forbids setgroups. Then the
+	 * ids stay root's and the capabilities are dropped all the same. */
 	if (geteuid() == 0) {
 		if (setgroups(0, NULL) < 0 && errno != EPERM)
-			return error_errno(err, errno, "cannot leave root's groups");
+			return error_errno(err, errno, "cannot drop root's supplementary groups");
 		if (setresgid(NOBODY, NOBODY, NOBODY) < 0 && errno != EINVAL)
-			return error_errno(err, errno, "cannot leave root's group");
+			return error_errno(err, errno, "cannot switch from root's group");
 		if (setresuid(NOBODY, NOBODY, NOBODY) < 0 && errno != EINVAL)
-			return error_errno(err, errno, "cannot become nobody");
+			return error_errno(err, errno, "cannot switch to an unprivileged user");
 	}
 	if (!none || cap_reset_ambient() < 0 || cap_set_proc(none) < 0)
 		return error_errno(err, errno, "cannot drop capabilities");
 	left = cap_get_proc();
 	if (!left || cap_compare(none, left) != 0)
-		return error_set(err, "capabilities are still there after dropping them");
+		return error_set(err, "the kernel still reports capabilities after dropping them");
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns the table into one BPF program and loads it. The program is a balanced tree over the ranges of the system call's number;
- * leaves are shared returns or the entry of an argument check. libseccomp only tells numbers here: its own generator takes
- * milliseconds for an allow-list of this size (it is the oracle of the tests). Never decides by what a pointer points to. */
+/* Compiles the table into one BPF program and loads it. The program is a balanced tree over ranges
+ * of system call numbers; its leaves are shared returns or entries of argument checks. libseccomp
+ * only supplies numbers here: its own generator, the oracle of the tests, takes milliseconds for an
+ * allow-list of this size. Never decides by memory that a pointer refers to. */
 #include "linux/confine/filter.h"
 
 #include <errno.h>
@@ -13,16 +14,19 @@
 #include <unistd.h>
 
 #include "linux/confine/bpf.h"
-#include "linux/probe/causes.h"
+#include "linux/stage.h"
 
 #ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
 #define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
 #endif
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
 
 enum {
-	NUMBER_MAX = 512, /* above the newest number (471 in 2026) */
+	NUMBER_MAX = 512, /* above the newest number, 471 in 2026 */
 	RANGE_MAX = NUMBER_MAX + 3,
-	INSTRUCTION_MAX = 1024, /* the kernel takes 4096; about 200 are used, and fresh pages cost time */
+	INSTRUCTION_MAX = 1024, /* of the kernel's 4096; about 200 are used, and fresh pages cost time */
 	CHECK_MAX = 32,
 	X32_BIT = 0x40000000,
 };
@@ -134,7 +138,7 @@ static int fill_rows(struct generator *generator, const struct filter_options *o
 	return 0;
 }
 
-/* What each number leads to, by number; ENOSYS where the table has no row. */
+/* Fills the target of each number: ENOSYS if the table has no row. */
 static int fill_targets(struct generator *generator, const struct filter_options *options, bpf_place *targets,
 			struct error *err)
 {
@@ -144,8 +148,9 @@ static int fill_targets(struct generator *generator, const struct filter_options
 		targets[i] = unknown;
 	if (fill_rows(generator, options, filter_table, filter_table_count, targets, err) < 0)
 		return -1;
-	return options->is_alone ? fill_rows(generator, options, filter_alone_table, filter_alone_table_count, targets, err)
-				 : 0;
+	if (!options->is_landlock_tier)
+		return 0;
+	return fill_rows(generator, options, filter_landlock_tier_table, filter_landlock_tier_table_count, targets, err);
 }
 
 static unsigned fill_ranges(struct generator *generator, enum filter_architecture architecture, const bpf_place *targets,
@@ -159,7 +164,8 @@ static unsigned fill_ranges(struct generator *generator, enum filter_architectur
 	add_range(ranges, &count, NUMBER_MAX, unknown);
 	if (architecture == FILTER_X86_64) {
 		add_range(ranges, &count, X32_BIT, bpf_return(&generator->writer, SECCOMP_RET_KILL_PROCESS));
-		/* -1 is how a tracer says "skip this call": no reason to kill a debugger's child. */
+		/* A tracer sets -1 to skip a call: a debugger's child must not be killed for
+		 * that. */
 		add_range(ranges, &count, UINT32_MAX, unknown);
 	}
 	return count;
@@ -188,11 +194,14 @@ static bool has_option(const struct filter_options *options, enum filter_option 
 	case FILTER_WITH_EXEC_NOTIFY:
 		return options->has_exec_notify;
 	case FILTER_WITH_ANY_NOTIFY:
-		return options->has_network_notify || options->has_exec_notify || options->has_metadata_notify;
-	case FILTER_WITH_RAW_FAMILIES:
-		return options->has_raw_families;
+		return options->has_network_notify || options->has_exec_notify || options->has_metadata_notify ||
+		       options->has_create_notify;
 	case FILTER_WITH_METADATA_NOTIFY:
 		return options->has_metadata_notify;
+	case FILTER_WITH_CREATE_NOTIFY:
+		return options->has_create_notify;
+	case FILTER_WITH_GUARDING:
+		return options->is_guarding;
 	}
 	return false;
 }
@@ -212,7 +221,7 @@ int filter_row_number(const struct filter_row *row, enum filter_architecture arc
 		return raw;
 	if (raw != -1)
 		return -1;
-	/* Below -1 libseccomp means: a name that only other architectures have. */
+	/* libseccomp returns a value below -1 for a name that only other architectures have. */
 	known = seccomp_syscall_resolve_name_arch(is_x86_64 ? SCMP_ARCH_X86_64 : SCMP_ARCH_AARCH64, row->name);
 	if (known >= 0)
 		return known;
@@ -241,7 +250,7 @@ int filter_build(struct arena *arena, const struct filter_options *options, stru
 	return 0;
 }
 
-/* Descriptors 0 to 2 belong to the command, even if it was started without them. */
+/* Moves the fd above 0 to 2, which belong to the command even if it was started without them. */
 static int above_standard(int fd, struct error *err)
 {
 	int moved;
@@ -250,15 +259,15 @@ static int above_standard(int fd, struct error *err)
 		return fd;
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (moved < 0)
-		error_errno(err, errno, "cannot move the listener's descriptor");
+		error_errno(err, errno, "cannot duplicate the listener's descriptor");
 	close(fd);
 	return moved;
 }
 
-int filter_load(const struct filter_program *program, bool has_listener, struct error *err)
+static int load(const struct filter_program *program, unsigned long flags, struct error *err)
 {
 	struct sock_fprog description = { .len = program->count, .filter = program->instructions };
-	unsigned long flags = has_listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+	bool has_listener = flags & SECCOMP_FILTER_FLAG_NEW_LISTENER;
 	long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &description);
 
 	if (result < 0) {
@@ -267,6 +276,16 @@ int filter_load(const struct filter_program *program, bool has_listener, struct 
 		return -1;
 	}
 	return has_listener ? above_standard((int)result, err) : 0;
+}
+
+int filter_load(const struct filter_program *program, bool has_listener, struct error *err)
+{
+	return load(program, has_listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0, err);
+}
+
+int filter_load_killable(const struct filter_program *program, struct error *err)
+{
+	return load(program, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, err);
 }
 
 enum filter_architecture filter_native(void)

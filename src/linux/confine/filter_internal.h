@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the rules of argument checks are written down; for filter_checks.c and filter_alone.c only. */
+/* Macros for argument checks. Internal interface of filter_checks.c and filter_landlock_tier.c. */
 #ifndef BERM_LINUX_CONFINE_FILTER_INTERNAL_H
 #define BERM_LINUX_CONFINE_FILTER_INTERNAL_H
 
@@ -9,9 +9,11 @@
 #include "linux/confine/filter.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
+#define NOTIFY SECCOMP_RET_USER_NOTIF
 #define FAIL(number) (SECCOMP_RET_ERRNO | (number))
 
 #define INT_MASK UINT64_C(0xffffffff) /* int, unsigned int */
+#define POINTER_MASK (~UINT64_C(0))
 #define IS(argument_, value_)                                                                                                  \
 	{                                                                                                                      \
 		.argument = (argument_), .mask = INT_MASK, .value = (value_)                                                   \

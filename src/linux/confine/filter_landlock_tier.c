@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What else the filter refuses in the tier landlock. No pid namespace hides the host's processes, no ipc namespace its shared memory, no
- * network namespace its sockets: calls that reach one of these and that Landlock does not judge are closed or narrowed to the caller's own
- * process here. docs/tiers.md gives the reasons. */
+/* Further denials of the landlock tier. No pid namespace hides the host's processes, no ipc
+ * namespace its shared memory, no network namespace its sockets. Calls that reach one of these, and
+ * that Landlock does not check, are refused here or restricted to the caller's own process.
+ * docs/tiers.md gives the reasons. */
 #include <errno.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
@@ -9,6 +10,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,10 +20,12 @@
 
 enum { ASK = -1 };
 
-/* unsigned int cmd, of which bits 8 to 15 say whose it is. Besides what no tier allows: what changes files through a descriptor that was
- * opened for reading, which Landlock grants. Attributes, verity and encryption ('f', 'X'; chattr), and the private calls of btrfs (0x94),
- * bcachefs (0xbc) and f2fs (0xf5), which make and remove subvolumes. Copies of extents and questions stay. */
-const struct filter_rule filter_check_ioctl_alone[] = {
+/* unsigned int cmd, of which bits 8 to 15 name the driver. Besides the requests that no tier
+ * allows, these change files through a descriptor opened for reading, which Landlock grants:
+ * attributes, verity and encryption ('f', 'X'; chattr), and the private requests of btrfs (0x94),
+ * bcachefs (0xbc) and f2fs (0xf5), which create and remove subvolumes. Copies of extents and
+ * queries stay allowed. */
+static const struct filter_rule ioctl_rules[] = {
 	{ FAIL(FILTER_MARK_ERRNO), { IS(1, FILTER_MARK_REQUEST) } },
 	{ FAIL(EPERM), { IS(1, TIOCSTI) } },
 	{ FAIL(EPERM), { IS(1, TIOCLINUX) } },
@@ -42,8 +46,8 @@ const struct filter_rule filter_check_ioctl_alone[] = {
 	OTHERWISE(ALLOW),
 };
 
-/* int family, int type, int protocol. Path sockets are not Landlock's business before ABI 9: without a named one there are none at
- * all. A pair (socketpair) reaches nobody. */
+/* int family, int type, int protocol. Landlock does not check pathname sockets before ABI 9, so
+ * AF_UNIX is refused unless the policy names a socket. A socketpair() reaches no other process. */
 static const struct filter_rule socket_none[] = { OTHERWISE(FAIL(EACCES)) };
 static const struct filter_rule socket_unix[] = { { ALLOW, { IS(0, AF_UNIX) } }, OTHERWISE(FAIL(EACCES)) };
 static const struct filter_rule socket_internet[] = {
@@ -59,33 +63,37 @@ static const struct filter_rule socket_internet[] = {
 	OTHERWISE(FAIL(EACCES)),
 };
 
-/* pid_t pid: the caller itself is 0. */
+/* pid_t pid: 0 is the caller itself. */
 static const struct filter_rule only_self[] = { { ALLOW, { IS(0, 0) } }, OTHERWISE(FAIL(EPERM)) };
-/* int which, int who: this process. IOPRIO_WHO_PROCESS is 1, PRIO_PROCESS 0. */
+/* int which, int id: this process only. IOPRIO_WHO_PROCESS is 1, PRIO_PROCESS is 0. */
 static const struct filter_rule only_own_priority[] = { { ALLOW, { IS(0, 0), IS(1, 0) } }, OTHERWISE(FAIL(EPERM)) };
 static const struct filter_rule only_own_io_priority[] = { { ALLOW, { IS(0, 1), IS(1, 0) } }, OTHERWISE(FAIL(EPERM)) };
-/* pid_t pid, .., struct rlimit *new: to set the limits of others is refused, to read them is not. */
+/* pid_t pid, unsigned int resource, pointers to the new and the old limit: the limits of other
+ * processes may be read but not set. The limit on core files is treated as in every tier. */
 static const struct filter_rule only_own_limits[] = {
-	{ ALLOW, { IS(0, 0) } },
-	{ ALLOW, { MASKED(2, ~UINT64_C(0), 0) } },
-	OTHERWISE(FAIL(EPERM)),
+	{ ALLOW, { MASKED(2, POINTER_MASK, 0) } },
+	{ FAIL(EPERM), { HAS_ANY(0, INT_MASK) } },
+	{ FAIL(0), { IS(1, RLIMIT_CORE), MASKED(3, POINTER_MASK, 0) } },
+	{ FAIL(EPERM), { IS(1, RLIMIT_CORE) } },
+	OTHERWISE(ALLOW),
 };
 
 #define ROW(name_, class_, verdict_, check_)                                                                                   \
 	{                                                                                                                      \
 		name_, ASK, ASK, verdict_, class_, check_, FILTER_ALWAYS, verdict_                                             \
 	}
-#define CLOSED(name_) ROW(name_, "alone: shared memory and queues", FILTER_ENOSYS, NULL)
-#define NARROW(name_, check_) ROW(name_, "alone: other processes", FILTER_CHECK, check_)
-/* Judged by init if it listens; else as in every tier. */
+#define CLOSED(name_) ROW(name_, "landlock tier: shared memory and queues", FILTER_ENOSYS, NULL)
+#define NARROW(name_, check_) ROW(name_, "landlock tier: other processes", FILTER_CHECK, check_)
+/* Init decides if it has the listener; else the call is treated as in every tier. */
 #define METADATA(name_, number_, verdict_, check_)                                                                             \
 	{                                                                                                                      \
-		name_, number_, number_, verdict_, "alone: metadata", check_, FILTER_WITH_METADATA_NOTIFY, FILTER_NOTIFY       \
+		name_, number_, number_, verdict_, "landlock tier: metadata", check_, FILTER_WITH_METADATA_NOTIFY,             \
+			FILTER_NOTIFY                                                                                          \
 	}
 
-const struct filter_row filter_alone_table[] = {
-	ROW("socket", "alone: sockets", FILTER_CHECK, socket_none), /* filter_row_check chooses */
-	ROW("ioctl", "alone: attributes of files", FILTER_CHECK, filter_check_ioctl_alone),
+const struct filter_row filter_landlock_tier_table[] = {
+	ROW("socket", "landlock tier: sockets", FILTER_CHECK, socket_none), /* or another: filter_row_check */
+	ROW("ioctl", "landlock tier: attributes of files", FILTER_CHECK, ioctl_rules),
 
 	CLOSED("shmget"),
 	CLOSED("shmat"),
@@ -111,7 +119,7 @@ const struct filter_row filter_alone_table[] = {
 	NARROW("sched_setparam", only_self),
 	NARROW("sched_setscheduler", only_self),
 	NARROW("sched_setattr", only_self),
-	{ "sched_setaffinity", ASK, ASK, FILTER_CHECK, "alone: other processes", only_self, FILTER_WITH_FIXED_CPUS,
+	{ "sched_setaffinity", ASK, ASK, FILTER_CHECK, "landlock tier: other processes", only_self, FILTER_WITH_FIXED_CPUS,
 	  FILTER_EPERM },
 	NARROW("prlimit64", only_own_limits),
 
@@ -133,15 +141,28 @@ const struct filter_row filter_alone_table[] = {
 	METADATA("removexattr", ASK, FILTER_ALLOW, NULL),
 	METADATA("lremovexattr", ASK, FILTER_ALLOW, NULL),
 	METADATA("fremovexattr", ASK, FILTER_ALLOW, NULL),
-	/* Newer than any program needs: they fall back to those above. */
-	{ "setxattrat", 463, 463, FILTER_ENOSYS, "alone: metadata", NULL, FILTER_ALWAYS, FILTER_ENOSYS },
-	{ "removexattrat", 466, 466, FILTER_ENOSYS, "alone: metadata", NULL, FILTER_ALWAYS, FILTER_ENOSYS },
-	{ "file_setattr", 469, 469, FILTER_ENOSYS, "alone: metadata", NULL, FILTER_ALWAYS, FILTER_ENOSYS },
+	/* Programs fall back to the older calls above. */
+	{ "setxattrat", 463, 463, FILTER_ENOSYS, "landlock tier: metadata", NULL, FILTER_ALWAYS, FILTER_ENOSYS },
+	{ "removexattrat", 466, 466, FILTER_ENOSYS, "landlock tier: metadata", NULL, FILTER_ALWAYS, FILTER_ENOSYS },
+	{ "file_setattr", 469, 469, FILTER_ENOSYS, "landlock tier: metadata", NULL, FILTER_ALWAYS, FILTER_ENOSYS },
 };
-const size_t filter_alone_table_count = sizeof filter_alone_table / sizeof *filter_alone_table;
+const size_t filter_landlock_tier_table_count = sizeof filter_landlock_tier_table / sizeof *filter_landlock_tier_table;
+
+/* Checks that are others with the guard. */
+static const struct {
+	const struct filter_rule *plain, *with_guard;
+} guarded[] = {
+	{ filter_check_node_1, filter_check_node_notify_1 },
+	{ filter_check_node_2, filter_check_node_notify_2 },
+	{ filter_check_setrlimit, filter_check_setrlimit_notify },
+	{ filter_check_prlimit, filter_check_prlimit_notify },
+};
 
 const struct filter_rule *filter_row_check(const struct filter_row *row, const struct filter_options *options)
 {
+	for (size_t i = 0; options->has_create_notify && i < sizeof guarded / sizeof guarded[0]; i++)
+		if (row->check == guarded[i].plain)
+			return guarded[i].with_guard;
 	if (row->check != socket_none)
 		return row->check;
 	if (options->has_internet)
@@ -151,6 +172,6 @@ const struct filter_rule *filter_row_check(const struct filter_row *row, const s
 
 bool filter_is_marked(void)
 {
-	/* The call itself: a descriptor that is none is what is meant here. */
+	/* Without the C library's wrapper, for which -1 would be a mistake. */
 	return syscall(SYS_ioctl, -1, FILTER_MARK_REQUEST) < 0 && errno == FILTER_MARK_ERRNO;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of system calls by class: what everyday programs need, what they may do under conditions, and what is refused by name.
- * A call that is not here does not exist inside (ENOSYS), so a later kernel's additions are closed until somebody reads them.
- * docs/filter.md gives the reasons by class. */
+/* The table of system calls by class: allowed for everyday programs, allowed under conditions, or
+ * refused by name. A call that is missing here fails with ENOSYS, so a later kernel's additions are
+ * refused until they have been reviewed. docs/filter.md gives the reasons by class. */
 #include "linux/confine/filter_checks.h"
 
 enum { ASK = -1, NOT_THERE = -2 };
 
-/* Numbers since 5.0 (424 and up) are the same on every architecture; they are written out, because libseccomp learns names later
- * than kernels do. */
+/* Numbers since 5.0 (424 and up) are the same on every architecture. They are spelled out, because
+ * libseccomp learns new names later than kernels do. */
 #define ROW(name_, x86_64_, aarch64_, class_, verdict_, check_, option_, with_option_)                                         \
 	{                                                                                                                      \
 		name_, x86_64_, aarch64_, verdict_, class_, check_, option_, with_option_                                      \
@@ -18,10 +18,13 @@ enum { ASK = -1, NOT_THERE = -2 };
 #define CHECK(name_, class_, check_) ROW(name_, ASK, ASK, class_, FILTER_CHECK, check_, FILTER_ALWAYS, FILTER_CHECK)
 #define CHECK_NEW(name_, number_, class_, check_)                                                                              \
 	ROW(name_, number_, number_, class_, FILTER_CHECK, check_, FILTER_ALWAYS, FILTER_CHECK)
-/* `with` an option: checked, notified or allowed instead of the verdict before it. */
+/* WITH an option the call is checked, notified or allowed instead of the default verdict. */
 #define CHECK_WITH(name_, class_, verdict_, check_, option_)                                                                   \
 	ROW(name_, ASK, ASK, class_, verdict_, check_, option_, FILTER_CHECK)
 #define NOTIFY_WITH(name_, class_, option_) ROW(name_, ASK, ASK, class_, FILTER_ALLOW, NULL, option_, FILTER_NOTIFY)
+/* Makes a name: with the guard the deputy decides. */
+#define MAKES(name_) NOTIFY_WITH(name_, "files", FILTER_WITH_CREATE_NOTIFY)
+#define MAKES_CHECKED(name_, check_) CHECK_WITH(name_, "files", FILTER_ALLOW, check_, FILTER_WITH_CREATE_NOTIFY)
 #define NESTED(name_, class_, verdict_, check_)                                                                                \
 	ROW(name_, ASK, ASK, class_, verdict_, check_, FILTER_WITH_NESTING, FILTER_ALLOW)
 #define NESTED_NEW(name_, number_, class_, verdict_)                                                                           \
@@ -38,10 +41,10 @@ const struct filter_row filter_table[] = {
 	PLAIN("pwritev", "files", FILTER_ALLOW),
 	PLAIN("preadv2", "files", FILTER_ALLOW),
 	PLAIN("pwritev2", "files", FILTER_ALLOW),
-	PLAIN("open", "files", FILTER_ALLOW),
-	PLAIN("openat", "files", FILTER_ALLOW),
-	NEW("openat2", 437, "files", FILTER_ALLOW),
-	PLAIN("creat", "files", FILTER_ALLOW),
+	MAKES_CHECKED("open", filter_check_open_1),
+	MAKES_CHECKED("openat", filter_check_open_2),
+	ROW("openat2", 437, 437, "files", FILTER_ALLOW, NULL, FILTER_WITH_CREATE_NOTIFY, FILTER_NOTIFY),
+	MAKES("creat"),
 	PLAIN("close", "files", FILTER_ALLOW),
 	NEW("close_range", 436, "files", FILTER_ALLOW),
 	PLAIN("lseek", "files", FILTER_ALLOW),
@@ -83,25 +86,25 @@ const struct filter_row filter_table[] = {
 	PLAIN("getcwd", "files", FILTER_ALLOW),
 	PLAIN("chdir", "files", FILTER_ALLOW),
 	PLAIN("fchdir", "files", FILTER_ALLOW),
-	PLAIN("rename", "files", FILTER_ALLOW),
-	PLAIN("renameat", "files", FILTER_ALLOW),
-	PLAIN("renameat2", "files", FILTER_ALLOW),
-	PLAIN("mkdir", "files", FILTER_ALLOW),
-	PLAIN("mkdirat", "files", FILTER_ALLOW),
+	MAKES("rename"),
+	MAKES("renameat"),
+	MAKES("renameat2"),
+	MAKES("mkdir"),
+	MAKES("mkdirat"),
 	PLAIN("rmdir", "files", FILTER_ALLOW),
-	PLAIN("link", "files", FILTER_ALLOW),
-	PLAIN("linkat", "files", FILTER_ALLOW),
+	MAKES("link"),
+	MAKES("linkat"),
 	PLAIN("unlink", "files", FILTER_ALLOW),
 	PLAIN("unlinkat", "files", FILTER_ALLOW),
-	PLAIN("symlink", "files", FILTER_ALLOW),
-	PLAIN("symlinkat", "files", FILTER_ALLOW),
+	MAKES("symlink"),
+	MAKES("symlinkat"),
 	PLAIN("readlink", "files", FILTER_ALLOW),
 	PLAIN("readlinkat", "files", FILTER_ALLOW),
 	PLAIN("chown", "files", FILTER_ALLOW),
 	PLAIN("fchown", "files", FILTER_ALLOW),
 	PLAIN("lchown", "files", FILTER_ALLOW),
 	PLAIN("fchownat", "files", FILTER_ALLOW),
-	PLAIN("umask", "files", FILTER_ALLOW),
+	MAKES("umask"),
 	PLAIN("utime", "files", FILTER_ALLOW),
 	PLAIN("utimes", "files", FILTER_ALLOW),
 	PLAIN("futimesat", "files", FILTER_ALLOW),
@@ -301,8 +304,8 @@ const struct filter_row filter_table[] = {
 	NEW("lsm_list_modules", 461, "identity", FILTER_ALLOW),
 
 	PLAIN("getrlimit", "limits and information", FILTER_ALLOW),
-	PLAIN("setrlimit", "limits and information", FILTER_ALLOW),
-	PLAIN("prlimit64", "limits and information", FILTER_ALLOW),
+	CHECK("setrlimit", "limits and information", filter_check_setrlimit),
+	CHECK("prlimit64", "limits and information", filter_check_prlimit),
 	PLAIN("getrusage", "limits and information", FILTER_ALLOW),
 	PLAIN("sysinfo", "limits and information", FILTER_ALLOW),
 	PLAIN("uname", "limits and information", FILTER_ALLOW),
@@ -327,13 +330,14 @@ const struct filter_row filter_table[] = {
 	PLAIN("mq_notify", "shared memory and queues", FILTER_ALLOW),
 	PLAIN("mq_getsetattr", "shared memory and queues", FILTER_ALLOW),
 
-	NEW("landlock_create_ruleset", 444, "further walls", FILTER_ALLOW),
-	NEW("landlock_add_rule", 445, "further walls", FILTER_ALLOW),
-	NEW("landlock_restrict_self", 446, "further walls", FILTER_ALLOW),
+	NEW("landlock_create_ruleset", 444, "further restrictions", FILTER_ALLOW),
+	NEW("landlock_add_rule", 445, "further restrictions", FILTER_ALLOW),
+	ROW("landlock_restrict_self", 446, 446, "further restrictions", FILTER_ALLOW, NULL, FILTER_WITH_CREATE_NOTIFY,
+	    FILTER_NOTIFY),
 
-	CHECK_WITH("seccomp", "further walls", FILTER_ALLOW, filter_check_seccomp, FILTER_WITH_ANY_NOTIFY),
+	CHECK_WITH("seccomp", "further restrictions", FILTER_ALLOW, filter_check_seccomp, FILTER_WITH_ANY_NOTIFY),
 
-	ROW("socket", ASK, ASK, "sockets", FILTER_CHECK, filter_check_socket, FILTER_WITH_RAW_FAMILIES, FILTER_ALLOW),
+	CHECK("socket", "sockets", filter_check_socket),
 	CHECK("socketpair", "sockets", filter_check_socketpair),
 	NOTIFY_WITH("connect", "sockets", FILTER_WITH_NETWORK_NOTIFY),
 	NOTIFY_WITH("bind", "sockets", FILTER_WITH_NETWORK_NOTIFY),
@@ -356,7 +360,7 @@ const struct filter_row filter_table[] = {
 	CHECK("ioctl", "devices and terminals", filter_check_ioctl),
 
 	NESTED("clone", "namespaces", FILTER_CHECK, filter_check_clone),
-	/* Its flags lie behind a pointer; C libraries fall back to clone. */
+	/* Its flags are behind a pointer; C libraries fall back to clone. */
 	NESTED_NEW("clone3", 435, "namespaces", FILTER_ENOSYS),
 	NESTED("unshare", "namespaces", FILTER_CHECK, filter_check_unshare),
 	NESTED("setns", "namespaces", FILTER_EPERM, NULL),
@@ -408,8 +412,8 @@ const struct filter_row filter_table[] = {
 	PLAIN("request_key", "dangerous: keyrings", FILTER_EPERM),
 	PLAIN("keyctl", "dangerous: keyrings", FILTER_EPERM),
 
-	NEW("pidfd_getfd", 438, "dangerous: other processes", FILTER_EPERM),
-	PLAIN("kcmp", "dangerous: other processes", FILTER_EPERM),
+	ROW("pidfd_getfd", 438, 438, "dangerous: other processes", FILTER_EPERM, NULL, FILTER_WITH_GUARDING, FILTER_ALLOW),
+	ROW("kcmp", ASK, ASK, "dangerous: other processes", FILTER_EPERM, NULL, FILTER_WITH_GUARDING, FILTER_ALLOW),
 	NEW("process_madvise", 440, "dangerous: other processes", FILTER_EPERM),
 	NEW("process_mrelease", 448, "dangerous: other processes", FILTER_EPERM),
 	PLAIN("move_pages", "dangerous: other processes", FILTER_EPERM),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grants what the plan names and nothing else, with the rights that the kernel's ABI knows. Holds its own constants: the uapi
- * header of a build machine may be older than the kernel that berm runs on. Never follows a symlink to a granted path: the plan's
- * paths are canonical, so a symlink on the way was put there since. */
+/* Grants what the plan names and nothing else, with the rights that the kernel's ABI knows. Never
+ * follows a symlink to a granted path: the plan's paths are canonical, so a symlink on the way was
+ * put there since. */
 #include "linux/confine/landlock.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "common/base/cleanup.h"
 #include "linux/confine/landlock_internal.h"
 
-/* Rights that make sense for something that is not a directory; others are refused by the kernel (EINVAL). */
+/* Rights for a path that is not a directory; the kernel refuses others with EINVAL. */
 #define FILE_RIGHTS (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX)
 
 #define FILES_1 (BIT(13) - 1)
@@ -30,23 +30,23 @@
 
 static const struct {
 	struct landlock_handled known;
-	size_t attribute_size; /* how much of the ruleset's attributes this kernel can read: it grew twice */
+	size_t attribute_size; /* of struct landlock_ruleset_attr at this ABI: it grew twice */
 	const char *missing;
 } by_abi[LANDLOCK_ABI_NEWEST + 1] = {
-	[0] = { { 0, 0, 0 }, 0, "no Landlock: nothing stands behind the mounts" },
+	[0] = { { 0, 0, 0 }, 0, "no Landlock: only mounts protect files" },
 	[1] = { { FILES_1, 0, 0 },
 		8,
-		"Landlock cannot allow renames across directories, stop truncation, or see TCP, signals and sockets" },
-	[2] = { { FILES_2, 0, 0 }, 8, "Landlock does not stop truncation and does not see TCP, signals and sockets" },
-	[3] = { { FILES_3, 0, 0 }, 8, "Landlock does not see TCP, device ioctls, signals and sockets" },
-	[4] = { { FILES_3, TCP, 0 }, 16, "Landlock does not see device ioctls, signals and sockets" },
-	[5] = { { FILES_5, TCP, 0 }, 16, "Landlock does not see signals and sockets" },
-	[6] = { { FILES_5, TCP, SCOPES }, 24, "Landlock does not see sockets that have a path" },
-	[7] = { { FILES_5, TCP, SCOPES }, 24, "Landlock does not see sockets that have a path" }, /* audit flags */
-	[8] = { { FILES_5, TCP, SCOPES }, 24, "Landlock does not see sockets that have a path" }, /* all threads at once */
+		"Landlock refuses renames across directories and does not restrict truncation, TCP, signals and sockets" },
+	[2] = { { FILES_2, 0, 0 }, 8, "Landlock does not restrict truncation, TCP, signals and sockets" },
+	[3] = { { FILES_3, 0, 0 }, 8, "Landlock does not restrict TCP, device ioctls, signals and sockets" },
+	[4] = { { FILES_3, TCP, 0 }, 16, "Landlock does not restrict device ioctls, signals and sockets" },
+	[5] = { { FILES_5, TCP, 0 }, 16, "Landlock does not restrict signals and sockets" },
+	[6] = { { FILES_5, TCP, SCOPES }, 24, "Landlock does not restrict sockets that have a path" },
+	[7] = { { FILES_5, TCP, SCOPES }, 24, "Landlock does not restrict sockets that have a path" }, /* audit flags */
+	[8] = { { FILES_5, TCP, SCOPES }, 24, "Landlock does not restrict sockets that have a path" }, /* all threads at once */
 	[9] = { { FILES_9, TCP, SCOPES }, 24, "" },
-	[10] = { { FILES_9, TCP | UDP, SCOPES }, 24, "" }, /* 48 bytes with what is kept out of the audit log: not used */
-	[11] = { { FILES_9, TCP | UDP, SCOPES }, 24, "" }, /* sets no_new_privs itself if asked */
+	[10] = { { FILES_9, TCP | UDP, SCOPES }, 24, "" }, /* 48 bytes with audit options, unused here */
+	[11] = { { FILES_9, TCP | UDP, SCOPES }, 24, "" }, /* can set no_new_privs itself */
 };
 
 /* struct landlock_ruleset_attr and landlock_path_beneath_attr */
@@ -73,7 +73,8 @@ static int row_for(int abi)
 	return abi > LANDLOCK_ABI_NEWEST ? LANDLOCK_ABI_NEWEST : abi;
 }
 
-/* Opens for a rule. 1 and a descriptor, 0 if there is nothing to grant, -1. */
+/* Opens a path for a rule. Returns 1 with a descriptor, 0 if there is nothing to grant, -1 on
+ * failure. */
 static int open_granted(const char *path, uint64_t resolve, int *fd, struct error *err)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
@@ -81,14 +82,16 @@ static int open_granted(const char *path, uint64_t resolve, int *fd, struct erro
 	*fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 	if (*fd >= 0)
 		return 1;
-	/* Absent, behind a directory that is hidden, or no longer what the plan saw: to grant less is always safe. */
+	/* Absent, below a masked directory, or changed since the plan: granting less is always
+	 * safe. */
 	if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP)
 		return 0;
 	return error_errno(err, errno, "cannot open %s for Landlock", path);
 }
 
-/* An open walks up until every right that the file could use is granted, TRUNCATE among them even for reading. On a read-only mount
- * that right gives nothing away and lets the walk end at the grant. */
+/* On open the kernel walks up the path until every right that the file could use is granted, among
+ * them TRUNCATE even for reading. On a read-only mount that right permits nothing and lets the walk
+ * end at the grant. */
 static bool is_truncate_harmless(int fd)
 {
 	struct statfs info;
@@ -129,13 +132,14 @@ int landlock_grant(const struct landlock_ruleset *ruleset, const char *path, uin
 	return 0;
 }
 
-static int grant_files(const struct landlock_ruleset *ruleset, const struct plan *plan, bool is_alone, struct error *err)
+static int grant_files(const struct landlock_ruleset *ruleset, const struct plan *plan, bool is_landlock_tier,
+		       struct error *err)
 {
 	for (size_t i = 0; i < plan->grants.count; i++) {
 		const struct plan_grant *item = &plan->grants.items[i];
 		uint64_t rights = item->kind == GRANT_WRITE ? WRITE_RIGHTS : READ_RIGHTS;
 		int result;
-		if (is_alone && item->kind != GRANT_WRITE)
+		if (is_landlock_tier && item->kind != GRANT_WRITE)
 			result = landlock_grant_around(ruleset, plan, item->path, err);
 		else
 			result = landlock_grant(ruleset, item->path, RESOLVE_NO_SYMLINKS, rights, err);
@@ -148,10 +152,10 @@ static int grant_files(const struct landlock_ruleset *ruleset, const struct plan
 static int grant_reach(const struct landlock_ruleset *ruleset, const struct plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < plan->devices.count; i++)
-		if (landlock_grant(ruleset, plan->devices.items[i].path, 0, DEVICE_RIGHTS, err) < 0)
+		if (landlock_grant(ruleset, plan->devices.items[i].value, 0, DEVICE_RIGHTS, err) < 0)
 			return -1;
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		if (landlock_grant(ruleset, plan->sockets.items[i].path, RESOLVE_NO_SYMLINKS, RESOLVE_UNIX, err) < 0)
+		if (landlock_grant(ruleset, plan->sockets.items[i].value, RESOLVE_NO_SYMLINKS, RESOLVE_UNIX, err) < 0)
 			return -1;
 	return 0;
 }
@@ -205,23 +209,24 @@ const char *landlock_describe(int abi)
 	return by_abi[row_for(abi)].missing;
 }
 
-/* What the ruleset is filled with. */
+/* The rules of a ruleset. */
 struct content {
 	const struct plan *plan; /* or NULL */
 	const struct landlock_extra *extra;
 	size_t extra_count;
-	const char *const *directories; /* whose files may be read */
+	const char *const *directories; /* get these rights */
 	size_t directory_count;
-	bool is_alone;
+	uint64_t directory_rights;
+	bool is_landlock_tier;
 };
 
 static int fill(const struct landlock_ruleset *ruleset, const struct content *content, struct error *err)
 {
-	if (content->plan &&
-	    (grant_files(ruleset, content->plan, content->is_alone, err) < 0 || grant_reach(ruleset, content->plan, err) < 0))
+	if (content->plan && (grant_files(ruleset, content->plan, content->is_landlock_tier, err) < 0 ||
+			      grant_reach(ruleset, content->plan, err) < 0))
 		return -1;
 	for (size_t i = 0; i < content->directory_count; i++)
-		if (landlock_grant(ruleset, content->directories[i], 0, READ_FILE, err) < 0)
+		if (landlock_grant(ruleset, content->directories[i], 0, content->directory_rights, err) < 0)
 			return -1;
 	for (size_t i = 0; i < content->extra_count; i++)
 		if (landlock_grant(ruleset, content->extra[i].path, 0, extra_rights(&content->extra[i]), err) < 0)
@@ -250,28 +255,39 @@ static int enforce(const struct landlock_handled *handled, int abi, const struct
 int landlock_apply_reader(const char *const *directories, size_t count, int abi, struct error *err)
 {
 	struct landlock_handled handled = landlock_known_at(abi);
-	struct content content = { .directories = directories, .directory_count = count };
-	/* Connecting is what the helper is for, and asking name servers too. */
+	struct content content = { .directories = directories, .directory_count = count, .directory_rights = READ_FILE };
+	/* The helper's task is to connect and to query name servers. */
 	handled.network &= BIND_TCP;
 	return enforce(&handled, abi, &content, err);
 }
 
 int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi, struct error *err)
 {
-	/* TCP is not handled: what is in the network namespace besides the command's own sockets is the proxy's listener. */
+	/* TCP is not handled: the network namespace holds the command's own sockets and the proxy's
+	 * listener only. */
 	struct landlock_handled handled = landlock_handled_at(abi, false);
 	struct content content = { .plan = plan, .extra = extra, .extra_count = extra_count };
 	return enforce(&handled, abi, &content, err);
 }
 
-int landlock_apply_alone(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi,
-			 struct error *err)
+int landlock_apply_tier(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi,
+			struct error *err)
 {
 	struct landlock_handled handled = landlock_known_at(abi);
-	struct content content = { .plan = plan, .extra = extra, .extra_count = extra_count, .is_alone = true };
-	/* Behind the filter, which refuses sockets: without a rule no port is open. */
+	struct content content = { .plan = plan, .extra = extra, .extra_count = extra_count, .is_landlock_tier = true };
+	/* The filter refuses sockets already. Without a rule for a port, Landlock denies all
+	 * ports. */
 	if (plan->network.mode == NETWORK_ALL)
 		handled.network = 0;
+	return enforce(&handled, abi, &content, err);
+}
+
+int landlock_apply_no_creation(const char *const *directories, size_t count, int abi, struct error *err)
+{
+	const uint64_t creation = MAKE_CHAR | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_BLOCK | MAKE_SYM | REFER;
+	struct landlock_handled handled = { .filesystem = creation & landlock_known_at(abi).filesystem,
+					    .scoped = landlock_known_at(abi).scoped & SCOPE_SIGNAL };
+	struct content content = { .directories = directories, .directory_count = count, .directory_rights = creation };
 	return enforce(&handled, abi, &content, err);
 }
 

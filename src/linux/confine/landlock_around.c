@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grants reading of a tree without what the plan hides in it. A rule holds for all that lies below its path and nothing takes a part
- * back, so the directories on the way to something hidden are granted entry by entry. What the host creates in such a directory during
- * the run is not granted. Reads names only. */
+/* Grants reading of a tree except for what the plan masks in it. A rule applies to everything below
+ * its path and no rule can take a part back. So the directories above a masked path are granted
+ * entry by entry. Files that the host creates in such a directory during the run are not granted.
+ * Reads names only. */
 #include "linux/confine/landlock_internal.h"
 
 #include <dirent.h>
@@ -19,7 +20,7 @@ struct around {
 	const struct plan *plan;
 };
 
-/* What is hidden at or below a directory. */
+/* The masks at or below a path; has_directory: one of those below is a directory. */
 struct hidden {
 	bool is_itself, is_below, has_directory;
 };
@@ -27,8 +28,8 @@ struct hidden {
 static struct hidden look(const struct plan *plan, const char *path)
 {
 	struct hidden hidden = { 0 };
-	for (size_t i = 0; i < plan->masked.count; i++) {
-		const struct plan_match *match = &plan->masked.items[i];
+	for (size_t i = 0; i < plan->scan->masked.count; i++) {
+		const struct plan_match *match = &plan->scan->masked.items[i];
 		if (path_is_within(path, match->path))
 			hidden.is_itself = true;
 		if (!path_is_within(match->path, path))
@@ -37,12 +38,6 @@ static struct hidden look(const struct plan *plan, const char *path)
 		hidden.has_directory = hidden.has_directory || match->type == FILE_DIRECTORY;
 	}
 	return hidden;
-}
-
-static void close_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
 }
 
 static DIR *open_directory(const char *path)
@@ -58,15 +53,15 @@ static int grant_tree(const struct around *around, const char *path, struct erro
 
 static int grant_entries(const struct around *around, const char *path, struct error *err)
 {
-	__attribute__((cleanup(close_directory))) DIR *directory = open_directory(path);
+	autoclosedir DIR *directory = open_directory(path);
 	const struct dirent *entry;
 
 	if (!directory && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP))
-		return 0; /* to grant less is always safe */
+		return 0; /* granting less is always safe */
 	if (!directory)
 		return error_errno(err, errno, "cannot list %s for Landlock", path);
 	while (errno = 0, (entry = readdir(directory))) {
-		/* A link grants nothing: what it leads to is judged where it lies. */
+		/* A symlink is skipped: a rule for its target depends on the target's own path. */
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || entry->d_type == DT_LNK)
 			continue;
 		if (grant_tree(around, path_join(around->plan->arena, path, entry->d_name), err) < 0)
@@ -82,7 +77,8 @@ static int grant_tree(const struct around *around, const char *path, struct erro
 		return 0;
 	if (!hidden.is_below)
 		return landlock_grant(around->ruleset, path, RESOLVE_NO_SYMLINKS, READ_RIGHTS, err);
-	/* Listing is granted for all below too: only where no hidden directory could be listed by it. */
+	/* The right to list applies to all below too, so it is granted only if no masked directory
+	 * is there. */
 	if (!hidden.has_directory && landlock_grant(around->ruleset, path, RESOLVE_NO_SYMLINKS, READ_DIR, err) < 0)
 		return -1;
 	return grant_entries(around, path, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rights and rules, between landlock.c and landlock_around.c only. Holds its own constants: the uapi header of a build machine may be
- * older than the kernel that berm runs on. */
+/* Rights and rules. Internal interface of landlock.c and landlock_around.c. Defines its own
+ * constants: the uapi header of a build machine may be older than the kernel that berm runs on. */
 #ifndef BERM_LINUX_CONFINE_LANDLOCK_INTERNAL_H
 #define BERM_LINUX_CONFINE_LANDLOCK_INTERNAL_H
 
@@ -38,8 +38,9 @@
 #define SCOPE_SIGNAL BIT(1)
 
 #define READ_RIGHTS (EXECUTE | READ_FILE | READ_DIR)
-/* Without device nodes (MAKE_CHAR, MAKE_BLOCK), and without RESOLVE_UNIX: sockets that the command makes itself are reachable in any
- * case, and a socket of the host that lies in the project is reachable only if the policy names it. */
+/* Without device nodes (MAKE_CHAR, MAKE_BLOCK) and without RESOLVE_UNIX. Sockets that the command
+ * creates itself are reachable in any case. A socket of the host in the project is reachable only
+ * if the policy names it. */
 #define WRITE_RIGHTS                                                                                                           \
 	(READ_RIGHTS | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM |        \
 	 REFER | TRUNCATE)
@@ -50,10 +51,11 @@ struct landlock_ruleset {
 	uint64_t handled;
 };
 
-/* One rule for a path and all below it. What is absent is skipped. `resolve` as in openat2(2). */
+/* Adds one rule for a path and all below it. An absent path is skipped. `resolve` as in
+ * openat2(2). */
 int landlock_grant(const struct landlock_ruleset *ruleset, const char *path, uint64_t resolve, uint64_t rights,
 		   struct error *err);
-/* landlock_around.c: the same for reading, around what the plan hides below the path. */
+/* landlock_around.c: the same for reading, but excludes what the plan masks below the path. */
 int landlock_grant_around(const struct landlock_ruleset *ruleset, const struct plan *plan, const char *path, struct error *err);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launcher's and init's side of the way out. The launcher starts the helpers and takes a table of fixed size from them at the end;
- * init makes the sockets and waits until each helper says that it has locked itself in: a helper that could not refuses the run. */
-#include "linux/egress/egress.h"
+/* The part of launcher and init. The launcher starts the helpers and receives a table of fixed size
+ * from them at the end. Init creates the sockets and waits until each helper reports that it is
+ * confined. If a helper cannot confine itself, the run is refused. */
+#include "linux/egress/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
 #include "common/proxy/control.h"
 #include "common/proxy/socket.h"
@@ -19,11 +19,11 @@
 
 enum {
 	BACKLOG = 128,
-	READY_S = 10, /* for a helper to lock itself in */
+	READY_S = 10, /* timeout for a helper to confine itself */
 };
 
-_Static_assert(2 * (int)EGRESS_PORT_MAX <= (int)PROXY_LISTENER_MAX && (int)PROXY_LISTENER_MAX <= (int)RIGHTS_MAX,
-	       "all listeners travel in one packet");
+_Static_assert(2 * (int)EGRESS_PORT_MAX <= (int)PROXY_LISTENER_MAX && (int)PROXY_LISTENER_MAX <= (int)FD_PASSING_MAX,
+	       "all listeners must fit into one packet");
 
 static const struct address loopback_v4 = { .bytes = { 127, 0, 0, 1 } };
 static const struct address loopback_v6 = { .is_v6 = true, .bytes = { [15] = 1 } };
@@ -52,7 +52,7 @@ int egress_ports(const struct plan *plan, struct egress_port ports[EGRESS_PORT_M
 		const struct plan_port *range = &plan->network.local.items[i];
 		for (unsigned port = range->low; port <= range->high; port++) {
 			bool is_known = false;
-			/* Deny wins over a local port too. */
+			/* network.deny takes precedence over network.local. */
 			if (!plan_check_connect(plan, "localhost", (uint16_t)port).is_allowed)
 				continue;
 			for (int j = 0; j < count; j++)
@@ -107,15 +107,11 @@ static void end_helper(struct egress_helper *helper)
 		close(helper->control);
 	if (helper->inside >= 0)
 		close(helper->inside);
-	if (helper->pid > 0) {
-		kill(helper->pid, SIGKILL);
-		while (waitpid(helper->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	child_end(helper->pid);
 	*helper = (struct egress_helper){ .control = -1, .inside = -1 };
 }
 
-/* Published ports are opened here, so that one that is taken is told before anything runs. */
+/* Opens published ports in the launcher, so that a port in use is reported before anything runs. */
 static int open_published(const struct plan *plan, struct proxy_listener *listeners, struct error *err)
 {
 	for (size_t i = 0; i < plan->network.publish.count; i++) {
@@ -163,7 +159,7 @@ int egress_start(const struct plan *plan, struct egress *egress, struct error *e
 	return -1;
 }
 
-/* The descriptors go to the helper; its answer is an error, or an empty one. */
+/* Sends fds to the helper and receives its result: an error, which is empty on success. */
 static int hand_over(int socket, void *bytes, size_t size, const int *fds, size_t count, struct error *err)
 {
 	struct timeval limit = { .tv_sec = READY_S };
@@ -171,7 +167,7 @@ static int hand_over(int socket, void *bytes, size_t size, const int *fds, size_
 	ssize_t received;
 
 	if (setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
-	    rights_send(socket, bytes, size, fds, count) < 0)
+	    fd_passing_send(socket, bytes, size, fds, count) < 0)
 		return error_errno(err, errno, "cannot reach the proxy");
 	do
 		received = recv(socket, &answer, sizeof answer, 0);
@@ -254,7 +250,7 @@ int egress_enter(const struct plan *plan, struct egress *egress, struct error *e
 		return -1;
 	close_inside(&egress->proxy);
 	close_inside(&egress->publisher);
-	/* The launcher's ends. */
+	/* Closes the launcher's ends in init. */
 	if (egress->proxy.control >= 0)
 		close(egress->proxy.control);
 	if (egress->publisher.control >= 0)
@@ -268,19 +264,19 @@ void egress_leave_inside(struct egress *egress)
 	close_inside(&egress->publisher);
 }
 
-static void finish_helper(struct egress_helper *helper, struct egress_reports *reports, const char *name, struct error *note)
+static void finish_helper(struct egress_helper *helper, struct refusals *reports, const char *name, struct error *note)
 {
 	if (helper->pid == 0)
 		return;
-	egress_take_reports(helper->control, name, reports, note);
+	control_take_reports(helper->control, name, reports, note);
 	end_helper(helper);
 }
 
-void egress_finish(struct egress *egress, struct egress_reports *reports, struct error *note)
+void egress_finish(struct egress *egress, struct refusals *reports, struct error *note)
 {
-	struct egress_reports unused = { 0 };
+	struct refusals unused = { 0 };
 
-	*reports = (struct egress_reports){ 0 };
+	*reports = (struct refusals){ 0 };
 	finish_helper(&egress->proxy, reports, "network proxy", note);
 	finish_helper(&egress->publisher, &unused, "relay of published ports", note);
 }

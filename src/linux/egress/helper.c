@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The helper process: outside the sandbox's mounts and processes, but locked in on its own account before it reads the first byte from
- * inside. It keeps the sockets it needs, the resolver's two files, and no power: root becomes nobody, no capability, no file but
- * those, no execution, no child.
+/* The helper process runs outside the sandbox's mount and pid namespaces. It confines itself before
+ * it reads the first byte from inside. It keeps its sockets and the resolver's two files: root
+ * becomes the user `nobody`, and it has no capabilities, no other files, no execve, no children.
  *
- * Order: descriptors, environment, life tied → (publisher: the sandbox's network namespace) → rlimits, unreadable memory,
- * no_new_privs, credentials, Landlock → (proxy: listeners from init) → filter → ready → serve → reports. */
-#include "linux/egress/egress.h"
+ * Order: fds, parent-death signal, environment → (publisher: the sandbox's network namespace) →
+ * rlimits, not dumpable, no_new_privs, credentials, Landlock → (proxy: listeners from init) →
+ * filter → ready → serve → reports. */
+#include "linux/egress/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +26,12 @@
 #include "linux/confine/landlock.h"
 #include "linux/fd_passing.h"
 
-extern char **environ;
-
 static const char hosts_path[] = "/etc/hosts";
 static const char servers_path[] = "/etc/resolv.conf";
 
 enum {
-	OPEN_FILES = 1400 /* 256 connections with four descriptors each, and listeners */,
-	MEMORY = 1 << 30 /* with what the launcher had, which a fork inherits */
+	OPEN_FILES = 1400, /* 256 connections with four fds each, and listeners */
+	MEMORY = 1 << 30, /* includes the memory that the fork inherits from the launcher */
 };
 
 struct helper {
@@ -40,7 +39,7 @@ struct helper {
 	struct arena arena;
 	struct addresses own;
 	struct resolver resolver;
-	struct egress_reports reports;
+	struct refusals reports;
 	struct proxy_listener listeners[PROXY_LISTENER_MAX];
 	size_t listener_count;
 	pid_t parent;
@@ -56,29 +55,21 @@ static int keep_descriptors(const struct egress_role *role, struct error *err)
 	return descriptors_keep_only(keep, count, err);
 }
 
-/* The caller's environment may hold secrets, and this process talks to strangers. */
-static void wipe_environment(void)
-{
-	for (char **entry = environ; *entry; entry++)
-		explicit_bzero(*entry, strlen(*entry));
-}
-
 static int tie(const struct helper *helper, struct error *err)
 {
 	if (credentials_follow_parent(err) < 0)
 		return -1;
-	return getppid() == helper->parent ? 0 : error_set(err, "the launcher is gone");
+	return getppid() == helper->parent ? 0 : error_set(err, "the launcher exited");
 }
 
-/* As root without Landlock the uid is all that keeps it from files; the filter then refuses opening any. */
 static int limit_resources(struct error *err)
 {
 	static const struct {
 		int resource;
 		rlim_t value;
 	} limits[] = {
-		{ RLIMIT_CORE, 0 },	 { RLIMIT_FSIZE, 0 }, { RLIMIT_NOFILE, OPEN_FILES }, { RLIMIT_NPROC, 0 },
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow counts as data */
+		{ RLIMIT_CORE, 1 },	 { RLIMIT_FSIZE, 0 }, { RLIMIT_NOFILE, OPEN_FILES }, { RLIMIT_NPROC, 0 },
+#ifndef __SANITIZE_ADDRESS__ /* its shadow memory counts as data */
 		{ RLIMIT_DATA, MEMORY },
 #endif
 	};
@@ -96,7 +87,7 @@ static int limit_resources(struct error *err)
 	return 0;
 }
 
-/* The directory that a file really lies in: /etc/resolv.conf is often a link to somewhere in /run. */
+/* Returns the real directory of a file: /etc/resolv.conf is often a symlink into /run. */
 static const char *directory_of(struct arena *arena, const char *path)
 {
 	char resolved[PATH_MAX];
@@ -123,7 +114,8 @@ static int confine(struct helper *helper, int abi, struct error *err)
 {
 	if (limit_resources(err) < 0 || credentials_hide(err) < 0 || credentials_freeze(err) < 0)
 		return -1;
-	/* Inside the sandbox's user namespace there is no other user to become; the powers that entering gave go. */
+	/* In the sandbox's user namespace there is no other user to change to. The capabilities
+	 * from entering it are dropped. */
 	if ((helper->role->secret ? credentials_drop_outside(err) : credentials_drop(err)) < 0)
 		return -1;
 	return lock_files(helper, abi, err) < 0 ? -1 : tie(helper, err);
@@ -132,10 +124,10 @@ static int confine(struct helper *helper, int abi, struct error *err)
 static int enter_namespaces(struct helper *helper, struct error *err)
 {
 	int fds[2];
-	struct rights rights = { .descriptors = fds, .room = 2 };
+	struct passed_fds passed = { .descriptors = fds, .room = 2 };
 	char byte;
 
-	if (rights_receive(helper->role->inside, 0, &byte, 1, &rights) != 1 || rights.count != 2 || rights.is_cut)
+	if (fd_passing_receive(helper->role->inside, 0, &byte, 1, &passed) != 1 || passed.count != 2 || passed.is_cut)
 		return error_set(err, "the sandbox ended while it was being set up");
 	if (setns(fds[0], CLONE_NEWUSER) < 0 || setns(fds[1], CLONE_NEWNET) < 0)
 		return error_errno(err, errno, "cannot enter the sandbox's network");
@@ -147,18 +139,19 @@ static int enter_namespaces(struct helper *helper, struct error *err)
 static int take_listeners(struct helper *helper, struct error *err)
 {
 	int fds[PROXY_LISTENER_MAX];
-	struct rights rights = { .descriptors = fds, .room = PROXY_LISTENER_MAX };
-	ssize_t size = rights_receive(helper->role->inside, 0, helper->listeners, sizeof helper->listeners, &rights);
+	struct passed_fds passed = { .descriptors = fds, .room = PROXY_LISTENER_MAX };
+	ssize_t size = fd_passing_receive(helper->role->inside, 0, helper->listeners, sizeof helper->listeners, &passed);
 
-	if (size <= 0 || rights.is_cut || (size_t)size != rights.count * sizeof *helper->listeners)
+	if (size <= 0 || passed.is_cut || (size_t)size != passed.count * sizeof *helper->listeners)
 		return error_set(err, "the sandbox ended while it was being set up");
-	for (size_t i = 0; i < rights.count; i++)
-		helper->listeners[i].fd = rights.descriptors[i];
-	helper->listener_count = rights.count;
+	for (size_t i = 0; i < passed.count; i++)
+		helper->listeners[i].fd = passed.descriptors[i];
+	helper->listener_count = passed.count;
 	return 0;
 }
 
-/* Where the first look at the resolver's files is also the last, it has to be now. */
+/* Reads the resolver's files now, because without Landlock the filter refuses to open any file
+ * later. */
 static int open_resolver(struct helper *helper, struct error *err)
 {
 	resolver_open(&helper->resolver, hosts_path, servers_path);
@@ -173,7 +166,7 @@ static int prepare(struct helper *helper, struct error *err)
 
 	if (keep_descriptors(role, err) < 0 || tie(helper, err) < 0)
 		return -1;
-	wipe_environment();
+	credentials_wipe_environment();
 	if (role->secret && open_resolver(helper, err) < 0)
 		return -1;
 	if (!role->secret && enter_namespaces(helper, err) < 0)
@@ -213,7 +206,7 @@ _Noreturn void egress_helper_main(const struct egress_role *role)
 
 	helper.role = role;
 	helper.parent = getppid();
-	/* Ctrl-C and Ctrl-Z are for the command, which may go on to use the network. */
+	/* Ctrl-C and Ctrl-Z are for the command, which may continue to use the network. */
 	setsid();
 	signal(SIGPIPE, SIG_IGN);
 	if (prepare(&helper, &err) < 0) {
@@ -225,6 +218,6 @@ _Noreturn void egress_helper_main(const struct egress_role *role)
 	close(role->inside);
 	if (serve(&helper) < 0)
 		_exit(EXIT_FAILURE);
-	egress_send(role->control, &helper.reports, sizeof helper.reports);
+	control_send(role->control, &helper.reports, sizeof helper.reports);
 	_exit(EXIT_SUCCESS);
 }

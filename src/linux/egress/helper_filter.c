@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The helpers' own system-call filter: sockets of the internet, memory, time, and (for the resolver's two files) reading. No
- * execution, no new process, no listening, no writing to files. Small enough for libseccomp to generate it. */
-#include "linux/egress/egress.h"
+/* The seccomp filter of the helpers: internet sockets, memory, time, and opening files for reading
+ * if asked. No execve, no new process, no listening socket, no writing to files. Small enough for
+ * libseccomp to generate it. */
+#include "linux/egress/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-/* The kernel looks at 32 bits of an int. */
+/* The kernel uses only 32 bits of an int argument. */
 #define INT_MASK UINT64_C(0xffffffff)
 
 static const char *const plain[] = {
@@ -52,7 +53,7 @@ static int add_plain(scmp_filter_ctx filter, const char *const *names, size_t co
 {
 	for (size_t i = 0; i < count; i++) {
 		int number = seccomp_syscall_resolve_name(names[i]);
-		/* aarch64 has no poll */
+		/* Not every architecture has all of them: aarch64 has no poll. */
 		if (number < 0)
 			continue;
 		if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0) < 0)
@@ -89,7 +90,8 @@ static int add_files(scmp_filter_ctx filter)
 		return -1;
 	return seccomp_rule_add(
 		filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-		SCMP_A2(SCMP_CMP_MASKED_EQ, INT_MASK & ~(UINT64_C(0) | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE), O_RDONLY));
+		SCMP_A2(SCMP_CMP_MASKED_EQ,
+			INT_MASK & ~(UINT64_C(0) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_LARGEFILE), O_RDONLY));
 }
 
 int egress_filter_load(bool has_files, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the command in the sandbox's PATH. Never looks at the caller's PATH to run anything. */
+/* Finds the command in the sandbox's PATH. Never uses the caller's PATH to run anything. */
 #include "linux/launch/command.h"
 
 #include <errno.h>
@@ -23,24 +23,25 @@ static size_t count_words(char *const *argv)
 	return count;
 }
 
-static char **list_places(struct arena *arena, const char *name, const char *path)
+/* Returns the paths at which a command of this name may be, for a PATH. */
+static char **list_paths(struct arena *arena, const char *name, const char *path)
 {
 	size_t capacity = 2, count = 0;
-	char **places;
+	char **paths;
 	for (const char *c = path; *c; c++)
 		capacity += *c == ':';
-	places = arena_alloc(arena, (capacity + 1) * sizeof *places);
+	paths = arena_alloc(arena, (capacity + 1) * sizeof *paths);
 	if (strchr(name, '/') || name[0] == '\0') {
-		places[count] = arena_copy(arena, name);
-		return places;
+		paths[count] = arena_copy(arena, name);
+		return paths;
 	}
 	for (;;) {
 		size_t length = strcspn(path, ":");
-		/* An empty entry would mean the working directory: never searched. */
+		/* An empty entry means the working directory, which is never searched. */
 		if (length > 0)
-			places[count++] = arena_printf(arena, "%.*s/%s", (int)length, path, name);
+			paths[count++] = arena_printf(arena, "%.*s/%s", (int)length, path, name);
 		if (path[length] == '\0')
-			return places;
+			return paths;
 		path += length + 1;
 	}
 }
@@ -56,20 +57,15 @@ void command_prepare(const struct plan *plan, char *const *argv, struct command 
 	for (size_t i = 0; i < plan->environment.count; i++)
 		command->environment[i] =
 			arena_printf(arena, "%s=%s", plan->environment.items[i].name, plan->environment.items[i].value);
-	command->places = list_places(arena, argv[0], path ? path : "/usr/bin:/bin");
+	command->paths = list_paths(arena, argv[0], path ? path : "/usr/bin:/bin");
 	command->script = arena_alloc(arena, (words + 2) * sizeof(char *));
 	command->script[0] = arena_copy(arena, "/bin/sh");
 	for (size_t i = 1; i < words; i++)
 		command->script[i + 1] = argv[i];
 }
 
-void command_own(struct command *command, struct arena *arena)
-{
-	size_t size = (count_words(command->argv) + 2) * sizeof *command->script;
-	command->script = arena_grow(arena, command->script, size, size);
-}
-
-/* Not through the library's name: gcov replaces that by one that writes its counters first, from inside the sandbox. */
+/* Not execve(): gcov replaces it by a function that first writes its counters, from inside the
+ * sandbox. */
 static void execute(const char *path, char *const *argv, char *const *environment)
 {
 	syscall(SYS_execve, path, argv, environment);
@@ -78,10 +74,10 @@ static void execute(const char *path, char *const *argv, char *const *environmen
 int command_execute(const struct command *command)
 {
 	int found = ENOENT;
-	for (char **place = command->places; *place; place++) {
-		execute(*place, command->argv, command->environment);
+	for (char **path = command->paths; *path; path++) {
+		execute(*path, command->argv, command->environment);
 		if (errno == ENOEXEC) {
-			command->script[1] = *place;
+			command->script[1] = *path;
 			execute("/bin/sh", command->script, command->environment);
 		}
 		if (errno != ENOENT && errno != ENOTDIR && (errno != EACCES || found == ENOENT))
@@ -95,15 +91,15 @@ int command_execute(const struct command *command)
 const char *command_on_host(const struct plan *plan, const char *name)
 {
 	const char *path = NULL;
-	char **places;
+	char **paths;
 	if (strchr(name, '/'))
 		path = "";
 	for (char *const *entry = plan->context.environment; entry && *entry && !path; entry++)
 		if (strncmp(*entry, "PATH=", 5) == 0)
 			path = *entry + 5;
-	places = list_places(plan->arena, name, path ? path : "");
-	for (; *places; places++)
-		if (access(*places, X_OK) == 0)
-			return *places;
+	paths = list_paths(plan->arena, name, path ? path : "");
+	for (; *paths; paths++)
+		if (access(*paths, X_OK) == 0)
+			return *paths;
 	return NULL;
 }

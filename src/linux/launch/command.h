@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command as execve wants it: where it may lie, its arguments and its environment. Made outside, before anything is locked;
- * which of the places exists is found inside, in the command's own view. */
+/* The command's arguments for execve: paths to try, argv and environment. The launcher prepares
+ * them outside; which of the paths exists is found inside, in the command's view. */
 #ifndef BERM_LINUX_LAUNCH_COMMAND_H
 #define BERM_LINUX_LAUNCH_COMMAND_H
 
@@ -9,16 +9,18 @@
 struct command {
 	char *const *argv;
 	char **environment;
-	char **places; /* paths to try in order, ends with NULL */
-	char **script; /* {"/bin/sh", place, argv[1]...}: for a file that execve does not know, as shells do; place is set then */
+	char **paths; /* tried in this order; ends with NULL */
+	/* {"/bin/sh", path, argv[1]...}, as shells do after ENOEXEC; path is set then. */
+	char **script;
 };
 
+/* Fills *command. Everything but argv is in the plan's arena. */
 void command_prepare(const struct plan *plan, char *const *argv, struct command *command);
-/* For a command that lies in memory that cannot be written: what command_execute writes to is in this arena from here on. */
-void command_own(struct command *command, struct arena *arena);
-/* Only returns on failure, with the errno that tells most: EACCES if something was found but not executable. Safe after vfork. */
+/* Returns only on failure, with the most useful errno: EACCES if a file was found but is not
+ * executable. Safe after vfork. */
 int command_execute(const struct command *command);
-/* Where the caller's own PATH would have found it on the host, or NULL. For the hint when it is not there inside. */
+/* Returns the path at which the caller's own PATH finds the command on the host, or NULL. For a
+ * hint only. */
 const char *command_on_host(const struct plan *plan, const char *name);
 
 #endif

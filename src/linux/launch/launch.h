@@ -1,78 +1,178 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One launch: everything that is prepared outside, before the namespaces exist, and used on both sides. */
+/* One run: launcher, init, command. Nothing runs before its plan is verified, and the command never
+ * runs unconfined.
+ *
+ * This header has the state of one launch. The launcher prepares it before the namespaces exist;
+ * launcher and init both use it. */
 #ifndef BERM_LINUX_LAUNCH_LAUNCH_H
 #define BERM_LINUX_LAUNCH_LAUNCH_H
 
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "common/backend.h"
 #include "common/plan/plan.h"
 #include "common/state/state.h"
 #include "linux/launch/command.h"
-#include "linux/limits/cgroup.h"
 #include "linux/egress/egress.h"
 #include "linux/confine/filter.h"
+#include "linux/guard/guard.h"
 #include "linux/limits/limits.h"
 #include "linux/view/namespaces.h"
 #include "linux/cpu_placement.h"
 #include "linux/signals.h"
 #include "linux/launch/terminal.h"
 #include "linux/limits/watch.h"
+#include "linux/repair/repair.h"
 
-/* How far init is: one page that both see. A message would wake the launcher, which has nothing to do with it but to remember it. */
+/* Init's progress: one page that launcher and init share. A message would wake the launcher, which
+ * only needs to read the flags later. */
 struct progress {
-	atomic_bool has_started; /* execve was imminent: from here on something may have run */
-	atomic_bool is_running; /* the command exists: it gets by itself what its process group gets */
-	atomic_bool is_in_background; /* the launcher's word: its group has lost the terminal since berm began */
+	atomic_bool has_started; /* set before the vfork: the command may have run from here on */
+	/* The command was executed: it receives the signals to its process group itself. */
+	atomic_bool is_running;
+	atomic_bool is_guarded; /* the guard serves the command */
+	/* Set by the launcher: its group has lost the terminal since berm started. */
+	atomic_bool is_in_background;
 };
 
+struct launch;
+struct init_state;
+
+/* The steps in which the tiers differ. tier_full.c and landlock_tier.c have one table each; no
+ * other code of this room tests the tier. */
+struct launch_tier {
+	/* Launcher. */
+	bool scans_first; /* before the fork: the results decide whether the plan can be enforced */
+	bool can_fall_back; /* if the host refuses this tier, a lower one can be tried */
+	void (*choose_filter)(const struct plan *plan, bool has_listener, struct filter_options *options);
+	/* Refuses settings that the tier cannot enforce. */
+	int (*check)(const struct plan *plan, struct error *err);
+	int (*prepare)(struct launch *launch, const char *root_layout, struct error *err);
+	/* Forks init. Returns as fork(2), with a pidfd in the launcher. */
+	pid_t (*fork)(struct launch *launch, int *pidfd, struct run_result *result, struct error *err);
+	/* Fills the run files if init has asked for them. Sets *is_pending if it has not: the
+	 * supervisor fills them then. */
+	int (*fill_run_files)(const struct launch *launch, bool *is_pending, struct error *err);
+	/* Asks init over the channel to end every process inside. False if only SIGKILL of init is
+	 * left. */
+	bool (*ask_to_end)(int channel);
+	/* Called after init has exited; false if processes may be left. */
+	bool (*end_leftovers)(void);
+
+	/* Init, up to receive_listener in this order. */
+	int (*tie)(struct error *err); /* ties init's lifetime to the launcher's */
+	/* Sets up namespaces and view. */
+	int (*enter)(struct launch *launch, struct init_state *state, struct error *err);
+	/* Gives up every privilege that init needs no more. */
+	int (*confine)(struct launch *launch, struct error *err);
+	/* Confines the command itself, between vfork and execve. */
+	int (*lock_command)(const struct launch *launch, struct error *err);
+	/* Receives the command's listener; *listener is -1 if init's loop has nothing to serve. */
+	int (*receive_listener)(struct launch *launch, struct init_state *state, struct error *err);
+	/* True if the command could not be locked because a mechanism is missing without which it
+	 * may run; then lock_command does without it. */
+	bool (*can_do_without)(struct launch *launch, const struct error *err);
+	/* True if a signal from this sender to init was sent from outside. */
+	bool (*is_from_outside)(pid_t sender);
+	/* True if the command tried to use a network that the policy does not allow. */
+	bool (*has_tried_network)(const struct plan *plan);
+	void (*signal_all)(const struct launch *launch, int number); /* every process inside */
+	void (*end_all)(const struct launch *launch); /* called before init exits */
+};
+extern const struct launch_tier tier_full, tier_landlock;
+/* The command, between vfork and execve: sends the listener to init. */
+int launch_pass_listener(const struct launch *launch, int listener, struct error *err);
+/* Init: receives it. It was sent before execve, for which vfork waits: it has arrived or never
+ * will. */
+int launch_receive_listener(const struct launch *launch, int *listener, struct error *err);
+/* Fills the filter options for this plan. has_listener: init can answer notifications. */
+void launch_filter_options(const struct plan *plan, bool has_listener, struct filter_options *options);
+
+/* The state of one launch. The launcher fills it before the fork; init has a copy. */
 struct launch {
-	struct plan *plan; /* of init, without what the scan finds until findings_receive; NULL until early_await */
-	void *early; /* where it will lie, of an init that is forked before it is known (early.h); NULL: it is known */
+	const struct plan *plan;
+	const struct launch_tier *tier;
 	uid_t uid;
 	gid_t gid;
-	struct state state;
-	struct state_place root; /* the shape of the new root, if one is kept */
-	bool has_terminal;
 	struct command command;
 	struct filter_program filter;
+	/* With the guard, the command's filter and init's own; count 0: no guard. */
+	struct filter_program guarded, guarding;
+	int landlock_abi;
+
+	/* The scan. */
+	bool is_scanned; /* before init was forked; otherwise init receives the results */
+	struct scan_results *results; /* plan->scan points to them; NULL if there is no scan */
+	struct plan_documents documents; /* set by the launcher after the scan */
+
+	/* The view. */
+	struct state state;
+	struct state_place root; /* the cached root layout; its path is NULL if there is none */
+	bool has_terminal;
 	struct namespaces_options namespaces;
-	struct signal_state signals;
-	bool has_own_group; /* the command leads a process group of its own, which gets the terminal */
+	bool has_egress; /* the policy names destinations or ports: the proxy is needed */
+	struct egress egress;
+
+	/* Limits. */
 	struct limits_choice limits;
+	struct limits_inotify inotify;
 	struct cgroup group;
 	struct watch watch;
-	int landlock_abi;
-	bool has_egress; /* the policy names destinations or ports */
-	struct egress egress;
-	bool is_alone; /* the tier landlock: no namespaces, no mounts */
-	bool has_listener; /* alone: init judges changes of metadata */
-	int hand_over[2]; /* alone: the listener's way from the command, which makes it, to init: [0] init, [1] command */
-	bool is_scoped; /* init, alone: what it signals is inside, whatever it is */
-	int ends[2]; /* channel: [0] launcher, [1] init */
+
+	struct repair repair;
+
+	/* The guard, of the tier full. */
+	bool has_guard; /* init's deputy performs creations; else only what exists is held */
+	struct guard guard;
+
+	/* The tier landlock. */
+	bool has_listener; /* init answers system calls that change metadata */
+	/* The command sends the listener to init: [0] is init's end, [1] the command's. */
+	int listener_socket[2];
+	bool is_scoped; /* init: Landlock limits its signals to the sandbox */
+
+	/* Between launcher and init. */
+	int ends[2]; /* of the channel: [0] is the launcher's, [1] init's */
 	struct progress *progress;
-	struct processors processors; /* of the launcher: init works at the same time on another one */
-	bool is_complete; /* the plan was scanned before init was forked */
+	struct signal_state signals;
+	bool has_own_group; /* the command leads its own process group, which gets the terminal */
+	struct cpu_placement placement;
 };
 
-/* What launcher and init talk by: ends and progress, before the fork. */
-int launch_connect(struct launch *launch, struct error *err);
-/* limits_launch.c: how this run's limits are held; makes the group if there is one, and notes if it could not be had. */
+/* Init's state from its set-up to the end of the command. */
+struct init_state {
+	struct launch *launch;
+	int channel, signals;
+	int git_events, listener; /* fds; -1 if there is none */
+	unsigned git_refused; /* GIT_REFUSED_* that were reported, which is done once for each */
+	pid_t command;
+	/* When this signal was sent to the process group from outside; 0: it was not. */
+	int64_t group_at[NSIG];
+	int64_t end_at; /* monotonic milliseconds; 0: no limit */
+};
+
+/* launch_limits.c */
+/* Chooses how this run's limits are enforced and makes the control group if there is one. Sets
+ * result->note if the group was expected but refused. */
 int launch_limits(struct launch *launch, struct run_result *result, struct error *err);
-/* Forks init, into the group if there is one. As namespaces_fork. */
+/* Forks init, into the control group if there is one. Returns as namespaces_fork. */
 pid_t launch_fork(struct launch *launch, int *pidfd, struct run_result *result, struct error *err);
-/* With limits.has_scope, once init is there: asks systemd for the scope, and tells init how it went, which waits for that before it
- * does anything. -1: the policy does not allow to go on without; init has been told nothing. */
+/* Called with limits.has_scope after the fork: asks systemd for the scope and sends the result to
+ * init, which waits for it before anything else. -1 if the policy requires the scope and there is
+ * none; then nothing was sent to init. */
 int launch_scope(struct launch *launch, pid_t init, struct run_result *result, struct error *err);
-/* In init, with limits.has_scope. */
+/* Called by init with limits.has_scope: waits for that result. */
 void launch_await_scope(struct launch *launch);
 
-/* init.c: the life of pid 1. Never returns. */
+/* init.c: runs init from the fork to its exit. */
 _Noreturn void init_main(struct launch *launch);
 
-/* supervisor.c: the launcher's life from the birth of init to its death. */
+/* supervisor.c: the launcher's state from the fork of init to init's exit. */
 struct supervision {
 	const struct plan *plan;
+	const struct launch_tier *tier;
+	const struct plan_documents *documents;
 	int channel; /* launcher's end */
 	struct progress *progress;
 	int pidfd; /* of init */
@@ -82,13 +182,16 @@ struct supervision {
 	bool has_own_group;
 	bool is_hangup_ignored;
 	struct watch *watch;
+	struct repair *repair;
 	struct cgroup *group;
-	bool is_alone; /* init's death is not the death of all */
-	bool owes_own; /* init has not said yet where its own files go, and waits for them (furnish.h); */
-	bool owes_go; /* and then for this */
+	/* Init has not asked for its run files yet and will wait for them (view/run_files.h). */
+	bool run_files_pending;
+	bool go_pending; /* after the run files init waits for MESSAGE_GO */
 };
-/* Before init is told to go on: a job that was stopped and continued in the background meanwhile has no right to the terminal. */
-void supervisor_look_at_terminal(const struct supervision *supervision);
+/* Updates progress->is_in_background. Called before init may go on: a job that was stopped and
+ * continued in the background meanwhile must not take the terminal. */
+void supervisor_check_terminal(const struct supervision *supervision);
+/* Waits for the end of the run and fills *result. -1 with err if nothing ran. */
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err);
 
 #endif

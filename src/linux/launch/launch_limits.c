@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limits of one launch: chosen, and where they need a control group, with one that exists before init does. A group that cannot be
- * had after all never ends in a run with less than the policy asks for. */
+/* The limits of one launch: chooses how they are enforced, and makes the control group that they
+ * need before init is forked. If the group cannot be made and the policy requires it, the run is
+ * refused. */
 #include "linux/launch/launch.h"
 
 #include <unistd.h>
@@ -8,7 +9,8 @@
 #include "linux/channel.h"
 #include "linux/limits/systemd_scope.h"
 
-/* Where a group was to be had and then was not: the limits are held by looking, if that is enough for the policy. */
+/* Called if the expected control group could not be made: the limits are watched instead, if the
+ * policy allows that. */
 static int do_without_group(struct launch *launch, struct run_result *result, struct error *err)
 {
 	const struct plan *plan = launch->plan;
@@ -59,11 +61,11 @@ int launch_scope(struct launch *launch, pid_t init, struct run_result *result, s
 	struct cgroup_limits limits = limits_of_scope(plan, &launch->limits);
 	struct message message = { .type = MESSAGE_SCOPE };
 
-	message.value = scope_make(init, plan->context.uid, &limits, &launch->group, err) == 0;
+	message.value = systemd_scope_make(init, plan->context.uid, &limits, &launch->group, err) == 0;
 	if (!message.value) {
 		if (limits_are_required(plan))
-			return error_hint(
-				err, "the policy requires limits that the kernel holds; --accept-weaker=limits runs without");
+			return error_hint(err, "the policy requires limits that the kernel enforces; --accept-weaker=limits "
+					       "runs without them");
 		result->note = *err;
 		error_hint(&result->note, "limits are best effort in this run");
 		*err = (struct error){ 0 };
@@ -73,7 +75,7 @@ int launch_scope(struct launch *launch, pid_t init, struct run_result *result, s
 		watch_end(&launch->watch);
 		watch_start(&launch->watch, plan, &launch->limits);
 	}
-	/* An init that is gone is told of by the supervisor. */
+	/* If init has exited, the supervisor reports it. */
 	channel_send(launch->ends[0], &message);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two counters. `OutNoRoutes` grows with every connection or datagram to an address that no route leads to; `NoPorts` with every datagram
- * that nobody listens for, which is what a look-up comes to where the machine's resolver is one of its own loopback (127.0.0.53). Looks
- * once, when asked; changes nothing. */
+/* Uses two counters. `OutNoRoutes` counts connections and datagrams to addresses without a route.
+ * `NoPorts` counts datagrams to ports on which no process listens; a DNS query to a resolver on the
+ * loopback (127.0.0.53) is one of those. Reads the counters once per call and changes nothing. */
 #include "linux/launch/network_attempts.h"
 
 #include <fcntl.h>
@@ -11,13 +11,14 @@
 
 #include "common/base/cleanup.h"
 
-enum { COUNTERS_BYTES = 8192 }; /* some 1500 in use; a counter behind that is not seen */
+enum { COUNTERS_BYTES = 8192 }; /* about 1500 are in use; counters after that are missed */
 
 static const struct {
 	const char *protocol, *name;
 } counters_of_interest[] = { { "Ip:", "OutNoRoutes" }, { "Udp:", "NoPorts" } };
 
-/* Two lines for each protocol, both beginning with its name: the names of the counters, then their values. */
+/* Returns the next line of this protocol, or NULL. Each protocol has two lines that begin with its
+ * name: the counters' names, then their values. */
 static const char *line_of(const char *text, const char *protocol)
 {
 	size_t length = strlen(protocol);
@@ -34,6 +35,7 @@ static const char *next_word(const char *at)
 	return at + strspn(at, " ");
 }
 
+/* True if this counter is not 0. */
 static bool counts(const char *text, const char *protocol, const char *name)
 {
 	const char *names = line_of(text, protocol), *end = names ? strchr(names, '\n') : NULL;
@@ -49,7 +51,7 @@ static bool counts(const char *text, const char *protocol, const char *name)
 	return false;
 }
 
-bool sought_in(const char *counters)
+bool network_attempts_counted(const char *counters)
 {
 	for (size_t i = 0; i < sizeof counters_of_interest / sizeof counters_of_interest[0]; i++)
 		if (counts(counters, counters_of_interest[i].protocol, counters_of_interest[i].name))
@@ -57,7 +59,7 @@ bool sought_in(const char *counters)
 	return false;
 }
 
-bool sought_network(void)
+bool network_attempts_seen(void)
 {
 	char counters[COUNTERS_BYTES];
 	autoclose int fd = open("/proc/net/snmp", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -65,5 +67,5 @@ bool sought_network(void)
 	if (got < 0)
 		return false;
 	counters[got] = '\0';
-	return sought_in(counters);
+	return network_attempts_counted(counters);
 }

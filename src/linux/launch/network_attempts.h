@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether something in a network namespace without a way out looked for one: the kernel counts packets that had no route. */
+/* Detects network use in a network namespace without routes, by the kernel's counters. */
 #ifndef BERM_LINUX_LAUNCH_NETWORK_ATTEMPTS_H
 #define BERM_LINUX_LAUNCH_NETWORK_ATTEMPTS_H
 
 #include <stdbool.h>
 
-/* In the namespace of the caller, who sees /proc. What cannot be read says no. */
-bool sought_network(void);
-/* The same of what /proc/net/snmp says. */
-bool sought_in(const char *counters);
+/* True if the counters of the caller's network namespace show an attempt. False if they cannot be
+ * read. */
+bool network_attempts_seen(void);
+/* The same for a text in the format of /proc/net/snmp. */
+bool network_attempts_counted(const char *counters);
 
 #endif

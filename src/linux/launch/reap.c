@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ways to leave nothing behind. With Landlock's signal scope, kill(-1) reaches exactly what runs inside. Without, the children of a
- * subreaper are ended until there are none: what forks faster than that can outlive it. Never signals a process that is not below. */
+/* Two ways to end every process. With Landlock's signal scope, kill(-1) reaches exactly the
+ * processes inside. Without it, the children of a subreaper are killed until there are none;
+ * processes that fork faster can survive. Never signals a process that is not below. */
 #include "linux/launch/reap.h"
 
 #include <dirent.h>
@@ -21,22 +22,23 @@
 
 enum { ROUND_NS = 2000000 };
 
-int sweep_adopt(void)
+int reap_adopt(void)
 {
 	return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-bool sweep_is_scoped(pid_t outside)
+bool reap_is_scoped(pid_t outside)
 {
 	return outside > 1 && kill(outside, 0) < 0 && errno == EPERM;
 }
 
-void sweep_scope(void)
+void reap_scope(void)
 {
 	kill(-1, SIGKILL);
 }
 
-/* The parent's number stands after the name, which may hold anything, and the state. */
+/* Returns the parent's pid, or -1. In /proc/PID/stat it follows the name, which may contain any
+ * character, and the state. */
 static pid_t parent_of(const char *pid)
 {
 	char path[64], text[512];
@@ -51,19 +53,13 @@ static pid_t parent_of(const char *pid)
 		return -1;
 	text[count] = '\0';
 	end = strrchr(text, ')');
-	/* ") S 123": a blank, the state, a blank. */
+	/* ") S 123": a space, the state, a space. */
 	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : -1;
-}
-
-static void close_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
 }
 
 static void signal_children(pid_t parent, int number)
 {
-	__attribute__((cleanup(close_directory))) DIR *directory = opendir("/proc");
+	autoclosedir DIR *directory = opendir("/proc");
 	const struct dirent *entry;
 	while (directory && (entry = readdir(directory))) {
 		long pid = strtol(entry->d_name, NULL, 10);
@@ -72,12 +68,12 @@ static void signal_children(pid_t parent, int number)
 	}
 }
 
-void sweep_continue(pid_t parent)
+void reap_continue(pid_t parent)
 {
 	signal_children(parent, SIGCONT);
 }
 
-/* True if there are no children any more. */
+/* Reaps all children that have exited. True if no child is left. */
 static bool reap(void)
 {
 	pid_t pid;
@@ -87,15 +83,15 @@ static bool reap(void)
 	return pid < 0 && errno == ECHILD;
 }
 
-bool sweep_children(int patience_ms)
+bool reap_children(int timeout_ms)
 {
 	const struct timespec round = { .tv_nsec = ROUND_NS };
-	int64_t end = clock_ms() + patience_ms;
+	int64_t end = clock_ms() + timeout_ms;
 	while (!reap()) {
 		if (clock_ms() >= end)
 			return false;
-		signal_children(getpid(),
-				SIGKILL); /* a child cannot vanish before it is waited for, so its number is its own */
+		/* A child's pid cannot be reused before it is waited for. */
+		signal_children(getpid(), SIGKILL);
 		if (reap())
 			return true;
 		nanosleep(&round, NULL);

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends processes where no pid namespace does it; finds children of others. */
+/* Ends and reaps processes without a pid namespace; signals the children of another process. */
 #ifndef BERM_LINUX_LAUNCH_REAP_H
 #define BERM_LINUX_LAUNCH_REAP_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Makes this process the parent of all that is left behind below it. -1 with errno. */
-int sweep_adopt(void);
-/* Does Landlock keep this process's signals away from `outside`, a process of the same user? What is true once stays true. */
-bool sweep_is_scoped(pid_t outside);
-/* Ends every other process that this one may signal, at one stroke: a process cannot fork its way out, because the kernel sends the
- * signal to all under the lock that a fork needs. Only for who is scoped: anybody else would end the user's session. */
-void sweep_scope(void);
-/* SIGCONT to the children of this process. One that has just ended may have left its number to somebody else, to whom it means as little. */
-void sweep_continue(pid_t parent);
-/* Ends the children, and what becomes a child by that, until there are none (true) or `patience_ms` are over. */
-bool sweep_children(int patience_ms);
+/* Makes this process a subreaper: the parent of orphans below it. -1 with errno. */
+int reap_adopt(void);
+/* True if Landlock blocks this process's signals to `outside`, a process of the same user. Landlock
+ * domains only grow stricter, so the answer stays true. */
+bool reap_is_scoped(pid_t outside);
+/* Kills every other process that this one may signal, with one kill(). Forking does not escape it:
+ * the kernel sends the signal to all under the lock that a fork needs. Only if reap_is_scoped():
+ * otherwise it would kill the user's session. */
+void reap_scope(void);
+/* Sends SIGCONT to the children of `parent`. A child's pid may have been reused; SIGCONT is
+ * harmless then too. */
+void reap_continue(pid_t parent);
+/* Kills and reaps the children, and the orphans that become children, until there are none. False
+ * if `timeout_ms` has passed. */
+bool reap_children(int timeout_ms);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of the static program only: makes what the program's own start relocated read-only, as the loader does for a dynamic one. glibc
- * does it in static programs too; musl does not (seen with 1.2.3), and pointers to functions are among it. */
+/* For the static program only: makes relocated data read-only after start-up, as the dynamic loader
+ * does. This includes function pointers. glibc does it in static programs too; musl 1.2.3 does
+ * not. */
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 #if defined(BERM_STATIC) && !defined(__GLIBC__)
 
-extern char __ehdr_start[] __attribute__((visibility("hidden"))); /* the linker's name for where the program lies */
+/* Defined by the linker: the address of the program. */
+extern char __ehdr_start[] __attribute__((visibility("hidden")));
 
 __attribute__((constructor)) static void protect_relocated(void)
 {
@@ -21,7 +23,8 @@ __attribute__((constructor)) static void protect_relocated(void)
 		size_t begin, end;
 		if (segments[i].p_type != PT_GNU_RELRO)
 			continue;
-		/* The linker lets it end with a page; of its first one, what is before is constant too. */
+		/* The linker ends the segment at a page boundary. The data before it on its first
+		 * page is constant too. */
 		begin = segments[i].p_vaddr / page * page;
 		end = (segments[i].p_vaddr + segments[i].p_memsz) / page * page;
 		if (end > begin && mprotect(__ehdr_start + begin, end - begin, PROT_READ) < 0)

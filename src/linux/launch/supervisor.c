@@ -1,69 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launcher while the command runs: signals in, messages in, the time limit, and the end. Host namespaces, host rights: it never
- * acts on anything the command says, only on what the kernel and init report. */
+/* The launcher while the command runs: it forwards signals, handles init's messages, enforces the
+ * time limit and collects the facts from which ending.c fills the result. It runs on the host with
+ * the user's rights, so it acts only on reports of the kernel and of init, never on data of the
+ * command. */
 #include "linux/launch/launch.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/clock.h"
-#include "common/base/text.h"
 #include "linux/channel.h"
 #include "linux/view/run_files.h"
+#include "linux/launch/ending.h"
 #include "linux/launch/reap.h"
 
 enum {
-	GRACE_MS = 2000, /* between SIGTERM and SIGKILL at the time limit, and after the terminal hung up */
-	PATIENCE_MS = 10000, /* for processes that are left when init was killed, without a pid namespace */
-	STOP_DELAY_MS = 50, /* a stop that is taken back within this time is not ours to repeat */
-	START_MS = 200, /* a command that is not executed within this time may have been stopped before it could be */
+	/* Between SIGTERM and SIGKILL at the time limit, and after the terminal hung up. */
+	GRACE_MS = 2000,
+	/* berm does not stop itself if the command is continued within this time. */
+	STOP_DELAY_MS = 50,
+	/* The same if a SIGCONT was forwarded so recently that the stop may be older than it: init
+	 * may be slow to report that the command goes on, and no other SIGCONT would come. */
+	STOP_DELAY_AFTER_CONTINUE_MS = 500,
+	/* A command that is not executed within this time may have been stopped before execve. */
+	START_MS = 200,
 };
 
 struct run {
 	const struct supervision *supervision;
 	struct run_result *result;
 	struct error *err;
-	bool has_failed; /* init reported a failure before that */
-	bool has_status;
-	bool is_time_over, is_killed;
-	bool is_unwatched; /* killed because nobody would have watched it any more */
-	bool are_all_stopped; /* by berm, which cannot watch while it is stopped */
+	struct ending_facts facts;
+	bool is_over; /* init has sent its last message */
+	/* By berm, which cannot watch the limits while it is stopped itself. */
+	bool are_all_stopped;
 	int64_t time_limit, kill_at, stop_at, start_by; /* monotonic milliseconds; 0: none */
+	int64_t continued_at; /* when SIGCONT was last forwarded; 0: never */
 	int stop_signal;
-	bool is_in_front; /* the command's own group has the terminal, as far as is known */
+	bool is_in_front; /* the command's own group is believed to have the terminal */
 	int channel;
-	bool owes_own; /* supervision.owes_own, until it is done */
-	bool is_deferred[NSIG]; /* signals that came before that: there is nobody yet to forward them to */
+	bool run_files_pending; /* supervision.run_files_pending, until they are filled */
+	bool is_deferred[NSIG]; /* signals that arrived before that: init cannot receive them yet */
 };
 
-/* Before the command has started the message waits in the channel; init takes it as the first thing afterwards. Until it has its own files it waits
- * for something else. */
+/* Before the command has started the message waits in the channel, and init reads it right after
+ * the start. While the run files are pending nothing is sent: init expects another message then. */
 static void signal_command(struct run *run, int number)
 {
 	struct message message = { .type = MESSAGE_SIGNAL, .value = number };
-	if (!run->owes_own)
+	if (!run->run_files_pending)
 		channel_send(run->channel, &message);
 }
 
-/* Alone, init is asked to end all and then itself, by the end of the channel; if it does not, it is killed, and what is left is ended by
- * who adopts it: this process. */
+/* Asks init to end every process if the tier allows that; otherwise, or the second time, kills
+ * init. */
 static void kill_all(struct run *run)
 {
 	run->kill_at = 0;
-	if (run->supervision->is_alone && !run->is_killed && run->channel >= 0 && shutdown(run->channel, SHUT_WR) == 0)
+	if (!run->facts.is_killed && run->supervision->tier->ask_to_end(run->channel))
 		run->kill_at = clock_ms() + GRACE_MS;
 	else
 		kill(run->supervision->pid, SIGKILL);
-	run->is_killed = true;
+	run->facts.is_killed = true;
 }
 
-/* A command that stops itself, and berm with it, while others of its processes go on would not be watched any more. */
+/* Used around a stop of berm: other processes of the command could go on without their limits being
+ * watched. */
 static void signal_all(struct run *run, int number)
 {
 	struct message message = { .type = MESSAGE_SIGNAL_ALL, .value = number };
@@ -71,8 +81,8 @@ static void signal_all(struct run *run, int number)
 	channel_send(run->channel, &message);
 }
 
-/* The shell gives the terminal to berm's group, which hands it on. */
-static void hand_on_terminal(struct run *run)
+/* Gives the terminal, which the shell gave to berm's group, to the command's group. */
+static void pass_terminal(struct run *run)
 {
 	struct message message = { .type = MESSAGE_FOREGROUND };
 	if (!run->supervision->has_own_group || !terminal_is_ours(run->supervision->terminal))
@@ -83,19 +93,20 @@ static void hand_on_terminal(struct run *run)
 
 static void continue_command(struct run *run)
 {
-	hand_on_terminal(run);
+	pass_terminal(run);
 	if (run->are_all_stopped)
 		signal_all(run, SIGCONT);
 	signal_command(run, SIGCONT);
 }
 
-/* By the signal that stopped the command, so that the shell says the same of berm as it would of the command. */
+/* Stops berm with the signal that stopped the command, so that the shell reports berm as it would
+ * report the command. */
 static void stop_self(struct run *run)
 {
 	bool has_own_group = run->supervision->has_own_group;
 	sigset_t stop, before;
 	run->stop_at = 0;
-	/* bash's `fg` of a job that runs gives the terminal to berm's group and tells nobody. */
+	/* bash's `fg` of a running job gives the terminal to berm's group and sends no signal. */
 	if (has_own_group && (run->stop_signal == SIGTTIN || run->stop_signal == SIGTTOU) &&
 	    terminal_is_ours(run->supervision->terminal)) {
 		continue_command(run);
@@ -109,8 +120,8 @@ static void stop_self(struct run *run)
 	kill(getpid(), run->stop_signal);
 	signals_mask(SIG_UNBLOCK, &stop, &before);
 	signals_mask(SIG_SETMASK, &before, NULL);
-	/* Where no shell could continue it (an orphaned group: the terminal was opened for berm alone) the kernel does not stop berm; bare it
-	 * would not have stopped the command either. */
+	/* The kernel does not stop berm in an orphaned process group, where no shell could continue
+	 * it. Without berm it would not have stopped the command either. */
 	if (signals_was_continued())
 		return;
 	if (run->are_all_stopped)
@@ -121,14 +132,15 @@ static void stop_self(struct run *run)
 	}
 }
 
-/* The terminal is gone: what does not end by itself is ended. */
+/* The terminal hung up: kills everything that has not ended after GRACE_MS. */
 static void hang_up(struct run *run)
 {
 	if (!run->supervision->is_hangup_ignored && !run->kill_at)
 		run->kill_at = clock_ms() + GRACE_MS;
 }
 
-/* As the kernel does with signals that nobody has taken yet: a stop and its end take each other back. */
+/* Keeps a signal for later. As with pending signals in the kernel, SIGCONT discards stop signals,
+ * and they discard it. */
 static void defer(struct run *run, int number)
 {
 	const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
@@ -145,6 +157,7 @@ static void forward(struct run *run, int number, bool is_from_terminal)
 	switch (number) {
 	case SIGCONT:
 		run->stop_at = 0;
+		run->continued_at = clock_ms();
 		continue_command(run);
 		return;
 	case SIGHUP:
@@ -153,34 +166,35 @@ static void forward(struct run *run, int number, bool is_from_terminal)
 		signal_command(run, SIGHUP);
 		return;
 	default:
-		/* SIGTSTP too: berm stops when the command has stopped, which is the command's to decide. */
+		/* SIGTSTP too: the command may handle it, and berm stops only after the command has
+		 * stopped. */
 		if (!is_from_terminal || !run->supervision->progress->is_running || run->supervision->has_own_group)
 			signal_command(run, number);
 	}
 }
 
-static void take_signal(struct run *run, const struct signalfd_siginfo *info)
+static void handle_signal(struct run *run, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
 	bool is_from_terminal = signals_is_from_terminal(number, info->ssi_code);
-	if (!run->owes_own) {
+	if (!run->run_files_pending) {
 		forward(run, number, is_from_terminal);
 		return;
 	}
 	if (number == SIGHUP && is_from_terminal)
-		hang_up(run); /* its time begins now */
+		hang_up(run); /* GRACE_MS starts now */
 	defer(run, number);
 }
 
-static void take_signals(struct run *run)
+static void read_signals(struct run *run)
 {
 	struct signalfd_siginfo info;
 	while (read(run->supervision->signals, &info, sizeof info) == (ssize_t)sizeof info)
 		if (info.ssi_signo < NSIG)
-			take_signal(run, &info);
+			handle_signal(run, &info);
 }
 
-/* The terminal's too: it has told a group in which there was no command. */
+/* Forwards signals of the terminal too: the command was not in the group when they were sent. */
 static void forward_deferred(struct run *run)
 {
 	for (int number = 1; number < NSIG; number++)
@@ -188,170 +202,204 @@ static void forward_deferred(struct run *run)
 			forward(run, number, false);
 }
 
-static void not_executed(struct run *run, int number)
+static void handle_not_executed(struct run *run, const struct message *message)
 {
+	int number = message->value;
 	run->result->exit_code = number == ENOENT || number == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	run->result->ended.number = number;
-	run->has_status = true;
+	run->facts.has_status = true;
 	run->time_limit = 0;
 }
 
-/* Known by its signal, of the command itself or of what a shell says it waited for. */
-static void note_file_size(struct run *run, int exit_code)
+/* Init's final message; only its exit follows. */
+static void handle_exited(struct run *run, const struct message *message)
 {
-	const struct plan *plan = run->supervision->plan;
-	struct text size = { 0 };
-	if (exit_code != EXIT_SIGNAL_BASE + SIGXFSZ || !plan->limits[LIMIT_FILE_SIZE].is_set)
-		return;
-	text_add_size(&size, plan->limits[LIMIT_FILE_SIZE].value);
-	error_set(&run->result->note, "file size limit of %s reached", size.data);
-	limits_hint(plan, LIMIT_FILE_SIZE, &run->result->note);
-	text_free(&size);
-}
-
-/* The last that init has to say: then only its death is awaited. */
-static void exited(struct run *run, int status)
-{
-	run->has_status = true;
+	int status = message->value;
+	run->facts.has_status = true;
 	run->time_limit = 0;
-	if (!run->supervision->is_alone) /* there it can be asked to end the rest */
-		run->channel = -1;
+	run->is_over = true;
 	if (WIFSIGNALED(status)) {
 		run->result->signal = WTERMSIG(status);
 		run->result->exit_code = EXIT_SIGNAL_BASE + WTERMSIG(status);
 	} else {
 		run->result->exit_code = WEXITSTATUS(status);
 	}
-	note_file_size(run, run->result->exit_code);
+	ending_note_file_size(run->supervision->plan, run->result);
 }
 
 static void fail(struct run *run)
 {
-	run->has_failed = true;
-	kill(run->supervision->pid, SIGKILL); /* it has started nothing yet */
+	run->facts.has_failed = true;
+	kill(run->supervision->pid, SIGKILL); /* init has started nothing yet */
 }
 
-void supervisor_look_at_terminal(const struct supervision *supervision)
+void supervisor_check_terminal(const struct supervision *supervision)
 {
 	if (supervision->has_own_group)
 		supervision->progress->is_in_background = !terminal_is_ours(supervision->terminal);
 }
 
-/* Init waits for its own files, and then for the word that it may start the command. */
-static void furnish(struct run *run, const int *came, size_t count)
+/* Init waits for its run files, and then for MESSAGE_GO. */
+static void fill_run_files(struct run *run, const int *received, size_t count)
 {
 	const struct message go = { .type = MESSAGE_GO };
-	run->owes_own = false;
-	supervisor_look_at_terminal(run->supervision);
+	run->run_files_pending = false;
+	supervisor_check_terminal(run->supervision);
 	run->is_in_front = run->supervision->has_own_group && !run->supervision->progress->is_in_background;
-	if (furnish_fill(run->channel, came, count, run->supervision->plan, run->err) < 0)
+	if (run_files_fill(run->channel, received, count, run->supervision->plan, run->supervision->documents, run->err) < 0)
 		fail(run);
-	else if (run->supervision->owes_go && channel_has_failed(channel_send(run->channel, &go))) {
-		error_errno(run->err, errno, "cannot tell init to go on");
+	else if (run->supervision->go_pending && channel_has_failed(channel_send(run->channel, &go))) {
+		error_errno(run->err, errno, "cannot send init the permission to start the command");
 		fail(run);
 	}
-	if (!run->has_failed)
+	if (!run->facts.has_failed)
 		forward_deferred(run);
 }
 
-static void take_message(struct run *run)
+static void handle_failure(struct run *run, const struct message *message)
+{
+	run->facts.has_failed = true;
+	*run->err = message->error;
+}
+
+static void handle_note(struct run *run, const struct message *message)
+{
+	run->result->note = message->error;
+}
+
+static void handle_stop(struct run *run, const struct message *message)
+{
+	int64_t now = clock_ms();
+	bool may_be_old = run->continued_at && now - run->continued_at < STOP_DELAY_AFTER_CONTINUE_MS;
+	run->stop_at = now + (may_be_old ? STOP_DELAY_AFTER_CONTINUE_MS : STOP_DELAY_MS);
+	run->stop_signal = message->value;
+}
+
+static void handle_continue(struct run *run, const struct message *message)
+{
+	(void)message;
+	run->stop_at = 0;
+	run->continued_at = 0;
+}
+
+static void handle_git_refusal(struct run *run, const struct message *message)
+{
+	run->result->git_refused |= (unsigned)message->value & (GIT_REFUSED_CONFIG | GIT_REFUSED_FILES);
+}
+
+static void handle_refused_name(struct run *run, const struct message *message)
+{
+	struct run_refused_names *names = &run->result->refused_names;
+	names->total = (unsigned)message->value;
+	if (names->count == RUN_REFUSED_MAX)
+		return;
+	snprintf(names->items[names->count].path, RUN_REFUSED_BYTES, "%.*s", RUN_REFUSED_BYTES - 1, message->error.message);
+	names->items[names->count].is_liftable = message->error.number == 1;
+	snprintf(names->items[names->count++].obeyed_by, RUN_REFUSED_BYTES, "%.*s", RUN_REFUSED_BYTES - 1, message->error.hint);
+}
+
+static void handle_network_attempt(struct run *run, const struct message *message)
+{
+	(void)message;
+	run->result->has_tried_network = true;
+}
+
+/* Messages of init after it has its run files. */
+static const struct {
+	enum message_type type;
+	void (*handle)(struct run *run, const struct message *message);
+} messages[] = {
+	{ MESSAGE_FAILED, handle_failure },
+	{ MESSAGE_NOTE, handle_note },
+	{ MESSAGE_NOT_EXECUTED, handle_not_executed },
+	{ MESSAGE_STOPPED, handle_stop },
+	{ MESSAGE_CONTINUED, handle_continue },
+	{ MESSAGE_GIT_REFUSED, handle_git_refusal },
+	{ MESSAGE_NAME_REFUSED, handle_refused_name },
+	{ MESSAGE_NETWORK_TRIED, handle_network_attempt },
+	{ MESSAGE_EXITED, handle_exited },
+};
+
+/* Receives a message, with fds only while some are expected. Returns as channel_receive. */
+static int receive(struct run *run, struct message *message, int *descriptors, size_t *count)
+{
+	*count = 0;
+	if (run->supervision->watch->next || run->run_files_pending)
+		return channel_receive_with(run->channel, message, descriptors, count);
+	return channel_receive(run->channel, message);
+}
+
+static void handle_message(struct run *run)
 {
 	struct message message;
 	int descriptors[CHANNEL_DESCRIPTOR_MAX];
-	size_t count = 0;
-	int got = run->supervision->watch->next || run->owes_own
-			  ? channel_receive_with(run->channel, &message, descriptors, &count)
-			  : channel_receive(run->channel, &message);
-	if (got > 0 && message.type == MESSAGE_OWN && run->owes_own) {
-		furnish(run, descriptors, count);
+	size_t count;
+	int got = receive(run, &message, descriptors, &count);
+
+	if (got > 0 && message.type == MESSAGE_RUN_FILES && run->run_files_pending) {
+		fill_run_files(run, descriptors, count);
 		return;
 	}
 	if (count > 0)
 		watch_take(run->supervision->watch, got > 0 && message.type == MESSAGE_WATCH ? (unsigned)message.value : 0,
 			   descriptors, count);
-	if (got < 0 && run->owes_own) {
-		error_errno(run->err, errno, "cannot hear the sandbox's init"); /* which would wait for ever */
-		fail(run);
+	if (got < 0 && run->run_files_pending) {
+		error_errno(run->err, errno, "lost the connection to the sandbox's init");
+		fail(run); /* init would wait forever */
 	}
 	if (got <= 0) {
-		run->channel = -1; /* init is gone or going; its pidfd tells when */
+		/* Init has exited or is about to; its pidfd becomes readable then. */
+		run->channel = -1;
 		return;
 	}
-	switch (message.type) {
-	case MESSAGE_FAILED:
-		run->has_failed = true;
-		*run->err = message.error;
-		return;
-	case MESSAGE_NOTE:
-		run->result->note = message.error;
-		return;
-	case MESSAGE_NOT_EXECUTED:
-		not_executed(run, message.value);
-		return;
-	case MESSAGE_STOPPED:
-		run->stop_at = clock_ms() + STOP_DELAY_MS;
-		run->stop_signal = message.value;
-		return;
-	case MESSAGE_CONTINUED:
-		run->stop_at = 0;
-		return;
-	case MESSAGE_GIT_REFUSED:
-		run->result->is_git_refused = true;
-		return;
-	case MESSAGE_NETWORK_SOUGHT:
-		run->result->is_network_sought = true;
-		return;
-	case MESSAGE_EXITED:
-		exited(run, message.value);
-		return;
-	case MESSAGE_SIGNAL:
-	case MESSAGE_FOREGROUND:
-	case MESSAGE_SIGNAL_ALL:
-	case MESSAGE_SCOPE:
-	case MESSAGE_WATCH:
-	case MESSAGE_PLAN:
-	case MESSAGE_OWN:
-	case MESSAGE_FURNISHED:
-	case MESSAGE_GO:
-	case MESSAGE_FINDINGS:
-		return;
-	}
+	for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
+		if (messages[i].type == message.type)
+			messages[i].handle(run, &message);
 }
 
-/* A command that is stopped between its fork and its execution keeps init waiting, which can then neither tell of it nor pass anything on: it is continued. */
-static void look_at_start(struct run *run, int64_t now)
+/* Continues a command that was stopped between vfork and execve: it blocks init, which can neither
+ * report the stop nor forward signals. */
+static void check_start(struct run *run, int64_t now)
 {
 	const struct supervision *supervision = run->supervision;
-	if (supervision->progress->is_running || run->has_status) {
+	if (supervision->progress->is_running || run->facts.has_status) {
 		run->start_by = 0;
 		return;
 	}
 	if (supervision->progress->has_started)
-		sweep_continue(supervision->pid);
+		reap_continue(supervision->pid);
 	run->start_by = now + START_MS;
 }
 
-static void take_time(struct run *run)
+static void handle_timeouts(struct run *run)
 {
 	int64_t now = clock_ms();
 	if (run->start_by && now >= run->start_by)
-		look_at_start(run, now);
+		check_start(run, now);
 	if (run->stop_at && now >= run->stop_at)
 		stop_self(run);
 	if (run->time_limit && now >= run->time_limit) {
 		run->time_limit = 0;
-		run->is_time_over = true;
-		run->kill_at = run->owes_own ? now : now + GRACE_MS; /* there is no command yet that could end by itself */
+		run->facts.is_time_over = true;
+		/* While the run files are pending there is no command that could end by itself. */
+		run->kill_at = run->run_files_pending ? now : now + GRACE_MS;
 		signal_command(run, SIGTERM);
-		signal_command(run, SIGCONT); /* a stopped command takes its SIGTERM only when it goes on */
+		/* A stopped command handles SIGTERM only after SIGCONT. */
+		signal_command(run, SIGCONT);
 	}
-	if ((run->kill_at && now >= run->kill_at) || watch_turn(run->supervision->watch, now))
+	if ((run->kill_at && now >= run->kill_at) || watch_turn(run->supervision->watch, now) ||
+	    repair_turn(run->supervision->repair, run->supervision->progress->is_running, now))
 		kill_all(run);
 }
 
 static int next_timeout(const struct run *run)
 {
-	const int64_t times[] = { run->time_limit, run->kill_at, run->stop_at, run->start_by, run->supervision->watch->next };
+	const int64_t times[] = { run->time_limit,
+				  run->kill_at,
+				  run->stop_at,
+				  run->start_by,
+				  run->supervision->watch->next,
+				  run->supervision->repair->next };
 	int64_t next = -1, now = clock_ms();
 	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
 		int64_t left = times[i] - now;
@@ -366,121 +414,34 @@ static int next_timeout(const struct run *run)
 	return next > 3600000 ? 3600000 : (int)next;
 }
 
-/* 1 when init has ended and every message was taken. */
-static int turn(struct run *run)
+/* Handles the next events. Returns 1 if init has exited and every message was handled. */
+static int handle_events(struct run *run)
 {
 	struct pollfd watched[] = {
 		{ .fd = run->supervision->pidfd, .events = POLLIN },
-		{ .fd = run->channel, .events = POLLIN },
+		{ .fd = run->is_over ? -1 : run->channel, .events = POLLIN },
 		{ .fd = run->supervision->signals, .events = POLLIN },
-		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* its end */
+		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* hangup only */
+		{ .fd = run->supervision->repair->socket, .events = POLLIN },
 	};
-	bool has_time = run->time_limit || run->kill_at || run->stop_at || run->start_by || run->supervision->watch->next;
-	int timeout = has_time ? next_timeout(run) : -1;
-	if (poll(watched, 4, timeout) < 0 && errno != EINTR) {
-		run->is_unwatched = true;
+	if (poll(watched, sizeof watched / sizeof watched[0], next_timeout(run)) < 0 && errno != EINTR) {
+		run->facts.is_unwatched = true;
 		kill_all(run);
 		return 1;
 	}
 	if (watched[1].revents)
-		take_message(run);
+		handle_message(run);
 	if (watched[2].revents)
-		take_signals(run);
-	/* The kernel tells the group that has the terminal, which is not berm's. */
+		read_signals(run);
+	/* The kernel sends SIGHUP to the foreground group, which is not berm's. */
 	if (watched[3].revents & (POLLHUP | POLLERR)) {
 		hang_up(run);
 		run->is_in_front = false;
 	}
-	take_time(run);
+	if (watched[4].revents && !watched[0].revents && repair_receive(run->supervision->repair))
+		kill_all(run);
+	handle_timeouts(run);
 	return watched[0].revents && !watched[1].revents;
-}
-
-static void say_time_over(struct run *run)
-{
-	const struct plan *plan = run->supervision->plan;
-	struct text text = { 0 };
-	text_add_duration(&text, plan->limits[LIMIT_TIME].value);
-	error_set(&run->result->ended, "time limit of %s reached", text.data);
-	text_free(&text);
-	limits_hint(plan, LIMIT_TIME, &run->result->ended);
-	run->result->exit_code = EXIT_TIME;
-}
-
-/* "memory limit of 64M reached (70M in use)" */
-static void say_reached(struct run *run, enum limit limit, uint64_t measured)
-{
-	const struct plan *plan = run->supervision->plan;
-	struct text text = { 0 }, amount = { 0 };
-	if (limit == LIMIT_PROCESSES) {
-		text_add(&text, "%llu", (unsigned long long)plan->limits[limit].value);
-		text_add(&amount, "%llu", (unsigned long long)measured);
-	} else {
-		text_add_size(&text, plan->limits[limit].value);
-		text_add_size(&amount, measured & ~(uint64_t)0xfffff ? measured & ~(uint64_t)0xfffff : measured);
-	}
-	error_set(&run->result->ended, "%s limit of %s reached (%s %s)",
-		  limit == LIMIT_MEMORY ? "memory"
-		  : limit == LIMIT_DISK ? "disk"
-					: "process",
-		  text.data, amount.data, limit == LIMIT_DISK ? "added" : "in use");
-	limits_hint(plan, limit, &run->result->ended);
-	text_free(&text);
-	text_free(&amount);
-	run->result->exit_code = EXIT_ENDED;
-}
-
-/* What the kernel has counted in the run's group: the command saw no more than failing calls, or nothing. */
-static void note_refused_processes(struct run *run, const struct cgroup_events *events)
-{
-	const struct plan *plan = run->supervision->plan;
-	if (events->refused_processes == 0 || error_is_set(&run->result->note))
-		return;
-	error_set(&run->result->note, "process limit of %llu reached: %llu were not started",
-		  (unsigned long long)plan->limits[LIMIT_PROCESSES].value, (unsigned long long)events->refused_processes);
-	limits_hint(plan, LIMIT_PROCESSES, &run->result->note);
-}
-
-/* What the end means, once init is reaped and all inside are dead. */
-static int conclude(struct run *run, int status, const struct cgroup_events *events)
-{
-	const struct watch *watch = run->supervision->watch;
-	if (run->has_failed)
-		return -1;
-	note_refused_processes(run, events);
-	if (run->is_time_over) {
-		say_time_over(run);
-		return 0;
-	}
-	if (run->has_status)
-		return 0;
-	if (watch->is_blind) {
-		error_set(&run->result->ended, "the sandbox's processes could not be seen, so its limits could not be held");
-		run->result->exit_code = EXIT_ENDED;
-		return 0;
-	}
-	if (watch->is_over || events->killed_for_memory > 0) {
-		say_reached(run, watch->is_over ? watch->reached : LIMIT_MEMORY,
-			    watch->is_over ? watch->measured : events->memory_peak);
-		return 0;
-	}
-	if (!run->supervision->progress->has_started) {
-		if (WIFSIGNALED(status))
-			return error_set(run->err, "the sandbox was killed (signal %d) while it was being set up",
-					 WTERMSIG(status));
-		return error_set(run->err, "the sandbox ended while it was being set up");
-	}
-	run->result->exit_code = run->is_killed && !run->is_unwatched ? EXIT_SIGNAL_BASE + SIGHUP : EXIT_ENDED;
-	if (run->is_unwatched)
-		error_set(&run->result->ended, "berm could not watch the sandbox any more, so it ended everything in it");
-	else if (!run->is_killed && events->is_lost && run->supervision->plan->limits[LIMIT_MEMORY].is_set) {
-		error_set(&run->result->ended,
-			  "the sandbox was killed, most likely at its memory limit: systemd removed its scope "
-			  "before that could be read");
-		limits_hint(run->supervision->plan, LIMIT_MEMORY, &run->result->ended);
-	} else if (!run->is_killed) {
-		error_set(&run->result->ended, "the sandbox's init was killed; everything in it has ended");
-	}
-	return 0;
 }
 
 int supervisor_run(const struct supervision *supervision, struct run_result *result, struct error *err)
@@ -489,7 +450,7 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 			   .result = result,
 			   .err = err,
 			   .channel = supervision->channel,
-			   .owes_own = supervision->owes_own,
+			   .run_files_pending = supervision->run_files_pending,
 			   .is_in_front = supervision->has_own_group && !supervision->progress->is_in_background,
 			   .start_by = clock_ms() + START_MS };
 	const struct setting *time = &supervision->plan->limits[LIMIT_TIME];
@@ -498,17 +459,18 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 
 	if (time->is_set)
 		run.time_limit = clock_ms() + (int64_t)time->value;
-	while (!turn(&run))
+	while (!handle_events(&run))
 		;
-	/* Init's death is the death of all: the kernel reaps the whole pid namespace before its pidfd becomes readable. (Alone: init
-	 * has ended them before itself, if it was not killed.) */
-	while (waitpid(supervision->pid, &status, 0) < 0)
-		if (errno != EINTR) {
-			cgroup_end(supervision->group, &events);
-			return error_errno(err, errno, "cannot wait for the sandbox");
-		}
-	if (supervision->is_alone && !sweep_children(PATIENCE_MS))
-		error_set(&result->note, "processes of the command may have outlived it: they could not be ended");
+	/* In a pid namespace init's exit ends everything: the kernel reaps the namespace before the
+	 * pidfd becomes readable. In the tier landlock init has ended everything before itself,
+	 * unless it was killed. */
+	if (child_wait(supervision->pid, &status) < 0) {
+		cgroup_end(supervision->group, &events);
+		return error_errno(err, errno, "cannot wait for the sandbox");
+	}
+	if (!supervision->tier->end_leftovers())
+		error_set(&result->note, "processes of the command may still be running: they could not be ended");
 	cgroup_end(supervision->group, &events);
-	return conclude(&run, status, &events);
+	run.facts.init_status = status;
+	return ending_report(supervision, &run.facts, &events, result, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes, ends and sweeps the control group of a run; cgroup.h has the theory. Never touches a group that was not made
- * for this run, and moves no process but init and the keeper, within an adopted one. */
+/* Creates and removes the control group of a run; cgroup.h has the theory of operation. Never
+ * changes a group that was not made by or for berm. Moves no process but init and the keeper,
+ * within an adopted group. */
 #include "linux/limits/cgroup.h"
 
 #include <errno.h>
@@ -13,9 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
 
 #ifndef CGROUP2_SUPER_MAGIC
@@ -23,11 +24,11 @@
 #endif
 
 enum {
-	REMOVE_TRIES = 20, /* the last of the dead leave a moment after init is reaped */
+	REMOVE_TRIES = 20, /* killed processes leave the group a moment after init is reaped */
 	REMOVE_WAIT_MS = 5,
 	NAMES_MAX = 16,
-	START_WORD = 20, /* after the name: the 22nd of all */
-	CPU_PERIOD_US = 100000, /* the kernel's own default */
+	START_WORD = 20, /* words after the name: field 22 of proc_pid_stat(5) */
+	CPU_PERIOD_US = 100000, /* the kernel's default */
 };
 
 static const struct {
@@ -35,11 +36,11 @@ static const struct {
 	const char *name;
 } controllers[] = { { CGROUP_MEMORY, "memory" }, { CGROUP_PIDS, "pids" }, { CGROUP_CPU, "cpu" } };
 
-/* Where version 2 is mounted: alone, or beside version 1. */
+/* Mount points of version 2: alone, or beside version 1. */
 static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 
 static const char inner_name[] = "run";
-/* In a scope. */
+/* Groups in a scope. */
 static const char limit_name[] = "limit", keeper_name[] = "keep";
 
 static int make_directory(int parent, const char *name)
@@ -88,7 +89,8 @@ static unsigned parse_controllers(char *list)
 	return found;
 }
 
-/* The kernel asks for the right to move processes in the nearest group around both places: that is the base itself. */
+/* To move a process the kernel requires write access to cgroup.procs of the nearest common
+ * ancestor, which is the base itself. */
 static bool is_base(int directory, unsigned wanted, unsigned *found)
 {
 	char list[256];
@@ -105,7 +107,7 @@ bool cgroup_find_in(const char *root, const char *own, unsigned wanted, struct c
 	size_t root_length = strlen(root);
 
 	*base = (struct cgroup_base){ .fd = -1 };
-	/* A group outside of what this namespace shows begins with "/..". */
+	/* The path of a group outside this cgroup namespace begins with "/..". */
 	if (own[0] != '/' || strstr(own, "/..") || snprintf(path, sizeof path, "%s%s", root, own) >= (int)sizeof path)
 		return false;
 	for (;;) {
@@ -121,7 +123,7 @@ bool cgroup_find_in(const char *root, const char *own, unsigned wanted, struct c
 	}
 }
 
-/* The line "0::/path" of /proc/self/cgroup, or another process's. */
+/* Reads the path in the line "0::/path" of /proc/PID/cgroup. */
 static bool group_of(const char *file, char *path, size_t size)
 {
 	char text[8192];
@@ -160,7 +162,8 @@ bool cgroup_find(unsigned wanted, struct cgroup_base *base)
 	return cgroup_find_in(mount, own, wanted, base);
 }
 
-/* When the process began, in clock ticks since boot: with its number, its identity until the next boot. 0: there is none. */
+/* Returns the start time of a process in clock ticks since boot, which with the pid identifies it
+ * until the next boot. 0: no such process. */
 static unsigned long long start_of(pid_t pid)
 {
 	char path[64], text[1024];
@@ -168,20 +171,20 @@ static unsigned long long start_of(pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	if (!read_at(AT_FDCWD, path, text, sizeof text))
 		return 0;
-	word = strrchr(text, ')'); /* the name may hold anything */
+	word = strrchr(text, ')'); /* the name may contain anything */
 	for (int i = 0; word && i < START_WORD; i++)
 		word = strchr(word + 1, ' ');
 	return word ? strtoull(word, NULL, 10) : 0;
 }
 
-/* Numbers mean something in their pid namespace only, and several may share a base. */
+/* Pids are unique in one pid namespace only, and several may share a base. */
 static unsigned long long own_namespace(void)
 {
 	struct stat info;
 	return stat("/proc/self/ns/pid", &info) == 0 ? (unsigned long long)info.st_ino : 0;
 }
 
-/* A new one also where an earlier one of this process could not be removed. */
+/* Uses the next name if an earlier group of this process could not be removed. */
 static int make_named(struct cgroup *group)
 {
 	unsigned long long start = start_of(getpid()), space = own_namespace();
@@ -220,7 +223,7 @@ static bool is_abandoned(const char *name)
 	return numbers[2] == own_namespace() && start_of((pid_t)numbers[0]) != numbers[1];
 }
 
-/* A group with a living process in it is not removed by this: the kernel refuses. */
+/* The kernel refuses to remove a group with a running process. */
 static int remove_group(int base, const char *name, const struct cgroup_calls *calls)
 {
 	autoclose int outer = openat(base, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -231,7 +234,7 @@ static int remove_group(int base, const char *name, const struct cgroup_calls *c
 	return calls->remove(base, name);
 }
 
-void cgroup_sweep(int base, const struct cgroup_calls *calls)
+void cgroup_remove_abandoned(int base, const struct cgroup_calls *calls)
 {
 	int fd = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autoclosedir DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
@@ -246,7 +249,7 @@ void cgroup_sweep(int base, const struct cgroup_calls *calls)
 			remove_group(base, entry->d_name, calls);
 }
 
-/* Swap would only move what is too much to the disk; a kernel without it has no such file. */
+/* With swap the excess would only move to disk. A kernel without swap has no such file. */
 static int limit_memory(int outer, uint64_t bytes)
 {
 	if (bytes == 0)
@@ -255,7 +258,7 @@ static int limit_memory(int outer, uint64_t bytes)
 		return -1;
 	if (write_number(outer, "memory.swap.max", 0) < 0 && errno != ENOENT)
 		return -1;
-	/* All or none: what is left after the kernel picked one process is of no use to anybody. */
+	/* Kill the whole group: the rest is of no use after the kernel has killed one process. */
 	return write_number(outer, "memory.oom.group", 1);
 }
 
@@ -264,7 +267,7 @@ static int write_limits(int outer, const struct cgroup_limits *limits)
 	char quota[64];
 	if (limit_memory(outer, limits->memory) < 0)
 		return -1;
-	/* Init is one of them. */
+	/* Init counts too. */
 	if (limits->processes > 0 && write_number(outer, "pids.max", limits->processes + 1) < 0)
 		return -1;
 	if (limits->cpus == 0)
@@ -299,17 +302,17 @@ int cgroup_make(struct cgroup_base *base, const struct cgroup_limits *limits, co
 {
 	*group = (struct cgroup){ .calls = calls, .base = base->fd, .outer = -1, .inner = -1 };
 	base->fd = -1;
-	cgroup_sweep(group->base, calls);
+	cgroup_remove_abandoned(group->base, calls);
 	if (fill(group, limits) == 0)
 		return 0;
-	error_errno(err, errno, "cannot make a control group");
+	error_errno(err, errno, "cannot create a control group");
 	if (group->name[0])
 		remove_group(group->base, group->name, calls);
 	forget(group);
 	return -1;
 }
 
-/* "max", or nothing at all, is no number. */
+/* True if the file holds this number and not "max". */
 static bool reads_exactly(int directory, const char *file, uint64_t value)
 {
 	char text[64], wanted[64];
@@ -317,21 +320,21 @@ static bool reads_exactly(int directory, const char *file, uint64_t value)
 	return read_at(directory, file, text, sizeof text) && strcmp(text, wanted) == 0;
 }
 
-/* What the kernel says, not what somebody says to have told it. */
+/* Verifies the limits in the kernel's files; systemd's reply is not trusted. */
 static int check_limits(int outer, const struct cgroup_limits *limits, struct error *err)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if (limits->memory > 0 && !reads_exactly(outer, "memory.max", (limits->memory + CGROUP_KEEPER_BYTES) / page * page))
-		return error_set(err, "the scope that systemd made does not have the limit of memory");
+		return error_set(err, "systemd created a scope without the memory limit");
 	if (limits->memory > 0 && faccessat(outer, "memory.swap.max", F_OK, 0) == 0 &&
 	    !reads_exactly(outer, "memory.swap.max", 0))
-		return error_set(err, "the scope that systemd made allows swap beyond the limit of memory");
+		return error_set(err, "systemd created a scope that allows swap beyond the memory limit");
 	if (limits->processes > 0 && !reads_exactly(outer, "pids.max", limits->processes + 2))
-		return error_set(err, "the scope that systemd made does not have the limit of processes");
+		return error_set(err, "systemd created a scope without the limit of processes");
 	return 0;
 }
 
-/* Controllers are handed on only from a group that holds no process itself. */
+/* Only a group without processes can enable controllers for its children. */
 static int enter_inner(struct cgroup *group, pid_t pid, const struct cgroup_limits *limits)
 {
 	autoclose int keep = -1;
@@ -369,7 +372,7 @@ int cgroup_adopt_in(const char *root, const char *path, pid_t pid, pid_t keeper,
 	char full[PATH_MAX];
 	const char *last = strrchr(path, '/');
 	*group = (struct cgroup){ .calls = calls, .base = -1, .outer = -1, .inner = -1, .keeper = keeper };
-	/* The name is this run's own: a group that is called so is new, and nobody else's. */
+	/* The name is unique to this run: a group of that name is new and not used by another. */
 	if (!last || strcmp(last + 1, name) != 0 || path[0] != '/' || strstr(path, "/.."))
 		return error_set(err, "systemd did not put the sandbox into the scope %s", name);
 	if (snprintf(full, sizeof full, "%s%s", root, path) >= (int)sizeof full)
@@ -382,7 +385,7 @@ int cgroup_adopt_in(const char *root, const char *path, pid_t pid, pid_t keeper,
 	else if (check_limits(group->base, limits, err) == 0) {
 		if (enter_inner(group, pid, limits) == 0)
 			return 0;
-		error_errno(err, errno, "cannot use the scope that systemd made");
+		error_errno(err, errno, "cannot use the scope that systemd created");
 	}
 	forget(group);
 	return -1;
@@ -398,7 +401,7 @@ int cgroup_adopt(pid_t pid, pid_t keeper, const char *name, const struct cgroup_
 	*group = (struct cgroup){ .base = -1, .outer = -1, .inner = -1 };
 	snprintf(file, sizeof file, "/proc/%d/cgroup", (int)pid);
 	if (!mount || !group_of(file, path, sizeof path))
-		return error_set(err, "there is no cgroup v2 hierarchy to see a scope in");
+		return error_set(err, "there is no cgroup v2 hierarchy with the scope");
 	if (cgroup_adopt_in(mount, path, pid, keeper, name, limits, &cgroup_kernel, group, err) < 0)
 		return -1;
 	length = strlen(path);
@@ -406,7 +409,7 @@ int cgroup_adopt(pid_t pid, pid_t keeper, const char *name, const struct cgroup_
 	if (group_of(file, inner, sizeof inner) && strncmp(inner, path, length) == 0 && strcmp(inner + length, rest) == 0)
 		return 0;
 	forget(group);
-	return error_set(err, "the sandbox did not arrive in its control group");
+	return error_set(err, "the sandbox was not moved into its control group");
 }
 
 static uint64_t read_event(int directory, const char *file, const char *key)
@@ -430,11 +433,7 @@ static uint64_t read_number(int directory, const char *file)
 
 void cgroup_end_keeper(struct cgroup *group)
 {
-	if (group->keeper <= 0)
-		return;
-	kill(group->keeper, SIGKILL);
-	while (waitpid(group->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_end(group->keeper);
 	group->keeper = 0;
 }
 
@@ -447,7 +446,8 @@ void cgroup_end(struct cgroup *group, struct cgroup_events *events)
 	events->refused_processes = read_event(group->outer, "pids.events", "max");
 	events->memory_peak = read_number(group->outer, "memory.peak");
 	events->is_lost = group->keeper > 0 && faccessat(group->outer, "cgroup.procs", F_OK, 0) < 0;
-	/* All are dead with init; this is for the day when they are not. Before 5.14 there is no such file. */
+	/* All processes are killed with init; this is in case they are not. The file exists since
+	 * 5.14. */
 	write_at(group->outer, "cgroup.kill", "1");
 	for (int i = 0; i < REMOVE_TRIES; i++) {
 		if (remove_group(group->base, group->name, group->calls) == 0 || errno != EBUSY)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of D-Bus as bytes; dbus_wire.h says for what. A message is a head (byte order, type, flags, version, length of the body,
- * serial), an array of fields, each a code and a value that says its type, and the body, which begins at a multiple of eight. */
+/* The wire format of D-Bus. A message has a head (byte order, type, flags, version, length of the
+ * body, serial), an array of fields, each a code and a variant, and the body at a multiple of
+ * eight. */
 #include "linux/limits/dbus.h"
 
 #include <string.h>
@@ -110,7 +111,7 @@ void dbus_begin(struct dbus_writer *writer, const struct dbus_call *call, uint32
 	writer->length = 0;
 	writer->is_full = false;
 	put(writer, head, sizeof head);
-	dbus_put_number(writer, 0); /* the length of the body, when it is known */
+	dbus_put_number(writer, 0); /* the length of the body, set by dbus_end */
 	dbus_put_number(writer, serial);
 	fields = dbus_open_array(writer, 8);
 	put_field(writer, FIELD_PATH, "o", call->path);
@@ -134,7 +135,8 @@ bool dbus_end(struct dbus_writer *writer)
 	return true;
 }
 
-/* The next count bytes, behind the padding to a multiple of alignment; NULL if they are not there. */
+/* Returns the next count bytes after padding to a multiple of alignment; NULL if there are
+ * fewer. */
 static const unsigned char *take(struct dbus_reader *reader, size_t count, size_t alignment)
 {
 	size_t padding = (alignment - reader->at % alignment) % alignment;
@@ -164,7 +166,7 @@ uint32_t dbus_get_number(struct dbus_reader *reader)
 	return value;
 }
 
-/* length bytes and a zero, with no other zero among them. */
+/* Returns a string of length bytes with its terminator, and no other zero byte in it. */
 static const char *get_characters(struct dbus_reader *reader, size_t length)
 {
 	const unsigned char *found = length < DBUS_READ_MAX ? take(reader, length + 1, 1) : NULL;
@@ -197,7 +199,7 @@ size_t dbus_measure(const unsigned char head[DBUS_HEAD_BYTES])
 	if (head[0] != BYTE_ORDER_MARK || head[3] != PROTOCOL_VERSION)
 		return 0;
 	body = dbus_get_number(&reader);
-	(void)dbus_get_number(&reader); /* its own serial */
+	(void)dbus_get_number(&reader); /* the message's serial */
 	fields = dbus_get_number(&reader);
 	if (body > DBUS_READ_MAX || fields > DBUS_READ_MAX)
 		return 0;
@@ -223,7 +225,7 @@ static void get_field(struct dbus_reader *reader, struct dbus_message *message)
 	else
 		reader->is_bad = true;
 	if (field == FIELD_REPLY_SERIAL)
-		message->answers = number;
+		message->reply_to = number;
 	else if (field == FIELD_INTERFACE)
 		message->interface = text;
 	else if (field == FIELD_MEMBER)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conversation with systemd's manager, in a process of its own that is killed when it takes too long: everything here may block.
- * One call over D-Bus needs no library: a greeting, the name of the user, three calls, and listening until the job is over. */
-#include "linux/limits/systemd_scope.h"
+/* Asks systemd's manager over D-Bus. Runs in a child process that is killed after a timeout, so
+ * everything here may block. It needs no library: authentication, three calls, and waiting for a
+ * signal that the job has ended. */
+#include "linux/limits/systemd_bus.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,15 +26,15 @@ enum { LINE_MAX_BYTES = 512 };
 struct bus {
 	int fd;
 	uint32_t serial; /* of the last call */
-	const char *unit; /* whose job is waited for */
-	bool is_over, is_done; /* that job */
+	const char *unit; /* its job is waited for */
+	bool is_over, is_done; /* the job has ended; it succeeded */
 	struct dbus_writer out;
 	unsigned char in[DBUS_READ_MAX];
-	struct dbus_message message; /* in `in` */
+	struct dbus_message message; /* points into `in` */
 };
 
-/* "NSpid:\t812\n": with more numbers the process is in a pid namespace of its own. */
-static bool is_in_own_pid_namespace(pid_t pid)
+/* True if the process is in this pid namespace: "NSpid:\t812\n" then has one pid only. */
+static bool is_in_this_pid_namespace(pid_t pid)
 {
 	char path[64], line[256];
 	FILE *file;
@@ -53,8 +54,8 @@ static bool is_in_own_pid_namespace(pid_t pid)
 	return is_same;
 }
 
-/* A manager outside of this container would take init's number for a process of its own. */
-static int connect_bus(const struct scope_request *request, struct error *err)
+/* A manager outside this container would take init's pid for another process, so it is refused. */
+static int connect_bus(const struct systemd_scope_request *request, struct error *err)
 {
 	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -65,20 +66,20 @@ static int connect_bus(const struct scope_request *request, struct error *err)
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof address) < 0)
 		return error_errno(err, errno, "cannot ask systemd for a scope: %s", request->socket);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.uid != request->uid)
-		return error_set(err, "%s belongs to another user: it is not asked for a scope", request->socket);
-	if (peer.pid <= 0 || !is_in_own_pid_namespace(peer.pid))
-		return error_set(err, "%s is outside of this container: it is not asked for a scope", request->socket);
+		return error_set(err, "%s belongs to another user and is not asked for a scope", request->socket);
+	if (peer.pid <= 0 || !is_in_this_pid_namespace(peer.pid))
+		return error_set(err, "%s is outside this container and is not asked for a scope", request->socket);
 	return steal_fd(&fd);
 }
 
 static int lost(struct error *err, int number)
 {
 	if (number)
-		return error_errno(err, number, "systemd was lost while it made a scope");
-	return error_set(err, "systemd was lost while it made a scope");
+		return error_errno(err, number, "lost the connection to systemd while it created a scope");
+	return error_set(err, "lost the connection to systemd while it created a scope");
 }
 
-static int say(int fd, const void *bytes, size_t count, struct error *err)
+static int send_bytes(int fd, const void *bytes, size_t count, struct error *err)
 {
 	const char *next = bytes;
 	while (count > 0) {
@@ -93,7 +94,7 @@ static int say(int fd, const void *bytes, size_t count, struct error *err)
 	return 0;
 }
 
-static int hear(int fd, void *bytes, size_t count, struct error *err)
+static int receive_bytes(int fd, void *bytes, size_t count, struct error *err)
 {
 	char *next = bytes;
 	while (count > 0) {
@@ -108,21 +109,22 @@ static int hear(int fd, void *bytes, size_t count, struct error *err)
 	return 0;
 }
 
-/* Byte by byte: what follows the line is not text any more. */
-static int hear_line(int fd, char line[LINE_MAX_BYTES], struct error *err)
+/* Reads byte by byte, because binary messages follow the line. */
+static int receive_line(int fd, char line[LINE_MAX_BYTES], struct error *err)
 {
 	for (size_t length = 0; length < LINE_MAX_BYTES; length++) {
-		if (hear(fd, line + length, 1, err) < 0)
+		if (receive_bytes(fd, line + length, 1, err) < 0)
 			return -1;
 		if (line[length] == '\n') {
 			line[length] = '\0';
 			return 0;
 		}
 	}
-	return error_set(err, "the bus on which systemd was to be asked for a scope does not speak D-Bus");
+	return error_set(err, "cannot ask systemd for a scope: its bus does not speak D-Bus");
 }
 
-/* EXTERNAL: the bus looks at the socket's credentials, and is told in hexadecimal which user that has to be. */
+/* EXTERNAL: the bus compares the socket's credentials with the uid that is sent, in hexadecimal
+ * digits. */
 static int authenticate(int fd, uid_t uid, struct error *err)
 {
 	char number[16], text[64], line[LINE_MAX_BYTES];
@@ -131,12 +133,12 @@ static int authenticate(int fd, uid_t uid, struct error *err)
 	snprintf(number, sizeof number, "%u", (unsigned)uid);
 	for (const char *digit = number; *digit; digit++)
 		length += (size_t)snprintf(text + length, sizeof text - length, "%02x", (unsigned)*digit);
-	if (say(fd, "\0AUTH EXTERNAL ", 15, err) < 0 || say(fd, text, length, err) < 0 || say(fd, "\r\n", 2, err) < 0 ||
-	    hear_line(fd, line, err) < 0)
+	if (send_bytes(fd, "\0AUTH EXTERNAL ", 15, err) < 0 || send_bytes(fd, text, length, err) < 0 ||
+	    send_bytes(fd, "\r\n", 2, err) < 0 || receive_line(fd, line, err) < 0)
 		return -1;
 	if (strncmp(line, "OK ", 3) != 0)
 		return error_set(err, "the bus does not let this user ask systemd for a scope");
-	return say(fd, "BEGIN\r\n", 7, err);
+	return send_bytes(fd, "BEGIN\r\n", 7, err);
 }
 
 static void begin(struct bus *bus, const struct dbus_call *call)
@@ -147,12 +149,13 @@ static void begin(struct bus *bus, const struct dbus_call *call)
 static int finish(struct bus *bus, struct error *err)
 {
 	if (!dbus_end(&bus->out))
-		return error_set(err, "what systemd would be asked for does not fit into a message");
-	return say(bus->fd, bus->out.bytes, bus->out.length, err);
+		return error_set(err, "the request for a scope does not fit into a D-Bus message");
+	return send_bytes(bus->fd, bus->out.bytes, bus->out.length, err);
 }
 
-/* JobRemoved(number, job, unit, outcome). The unit's name was made up for this run, so it tells whose job it is even if that is over
- * before the call is answered. Somebody else on the bus could say this too: nothing here is believed (scope.h). */
+/* JobRemoved(id, job, unit, result). The unit's name is unique to this run, so it identifies the
+ * job even if that ends before the reply to the call arrives. Any other process on the bus could
+ * send this signal too: nothing here is trusted (systemd_scope.h). */
 static void note_job(struct bus *bus)
 {
 	struct dbus_reader body = bus->message.body;
@@ -171,45 +174,45 @@ static void note_job(struct bus *bus)
 	bus->is_done = strcmp(outcome, "done") == 0;
 }
 
-static int hear_message(struct bus *bus, struct error *err)
+static int receive_message(struct bus *bus, struct error *err)
 {
 	size_t length;
-	if (hear(bus->fd, bus->in, DBUS_HEAD_BYTES, err) < 0)
+	if (receive_bytes(bus->fd, bus->in, DBUS_HEAD_BYTES, err) < 0)
 		return -1;
 	length = dbus_measure(bus->in);
 	if (length == 0)
-		return error_set(err, "the bus on which systemd was asked for a scope does not speak D-Bus");
-	if (hear(bus->fd, bus->in + DBUS_HEAD_BYTES, length - DBUS_HEAD_BYTES, err) < 0)
+		return error_set(err, "cannot ask systemd for a scope: its bus does not speak D-Bus");
+	if (receive_bytes(bus->fd, bus->in + DBUS_HEAD_BYTES, length - DBUS_HEAD_BYTES, err) < 0)
 		return -1;
 	if (!dbus_parse(bus->in, length, &bus->message))
-		return error_set(err, "the bus on which systemd was asked for a scope does not speak D-Bus");
+		return error_set(err, "cannot ask systemd for a scope: its bus does not speak D-Bus");
 	note_job(bus);
 	return 0;
 }
 
-/* The answer to the last call. */
-static int await_answer(struct bus *bus, struct error *err)
+/* Waits for the reply to the last call. */
+static int await_reply(struct bus *bus, struct error *err)
 {
 	const struct dbus_message *message = &bus->message;
 	struct dbus_reader body;
 	const char *text;
 
 	do {
-		if (hear_message(bus, err) < 0)
+		if (receive_message(bus, err) < 0)
 			return -1;
-	} while (message->answers != bus->serial || (message->type != DBUS_RETURN && message->type != DBUS_ERROR));
+	} while (message->reply_to != bus->serial || (message->type != DBUS_RETURN && message->type != DBUS_ERROR));
 	if (message->type == DBUS_RETURN)
 		return 0;
 	body = message->body;
 	text = message->signature[0] == 's' ? dbus_get_text(&body) : "";
-	return text[0] ? error_set(err, "systemd makes no scope: %s", text) : error_set(err, "systemd makes no scope");
+	return text[0] ? error_set(err, "systemd refuses a scope: %s", text) : error_set(err, "systemd refuses a scope");
 }
 
-/* To the bus itself: a name for this connection, without which nothing else is allowed. */
+/* Registers with the bus itself, which allows no other call before. */
 static int greet(struct bus *bus, struct error *err)
 {
 	begin(bus, &(struct dbus_call){ bus_name, bus_path, bus_name, "Hello", "" });
-	return finish(bus, err) < 0 ? -1 : await_answer(bus, err);
+	return finish(bus, err) < 0 ? -1 : await_reply(bus, err);
 }
 
 static int listen_for_jobs(struct bus *bus, struct error *err)
@@ -219,10 +222,10 @@ static int listen_for_jobs(struct bus *bus, struct error *err)
 		 manager_path, manager_interface);
 	begin(bus, &(struct dbus_call){ bus_name, bus_path, bus_name, "AddMatch", "s" });
 	dbus_put_text(&bus->out, rule);
-	return finish(bus, err) < 0 ? -1 : await_answer(bus, err);
+	return finish(bus, err) < 0 ? -1 : await_reply(bus, err);
 }
 
-/* (sv): a structure of a name and a value that says its type, which the caller puts. */
+/* Begins (sv), a name and a variant; the caller writes the variant's value. */
 static void put_property(struct dbus_writer *out, const char *name, const char *type)
 {
 	dbus_align(out, 8);
@@ -242,8 +245,8 @@ static void put_long_property(struct dbus_writer *out, const char *name, uint64_
 	dbus_put_long(out, value);
 }
 
-/* Collected even if it fails, so that nothing is left of it to be reset. */
-static void put_properties(struct dbus_writer *out, const struct scope_request *request)
+/* CollectMode makes systemd remove the unit even if it fails. */
+static void put_properties(struct dbus_writer *out, const struct systemd_scope_request *request)
 {
 	const struct cgroup_limits *limits = &request->limits;
 	size_t place;
@@ -261,13 +264,13 @@ static void put_properties(struct dbus_writer *out, const struct scope_request *
 		put_long_property(out, "MemoryMax", limits->memory + CGROUP_KEEPER_BYTES);
 		put_long_property(out, "MemorySwapMax", 0);
 	}
-	/* Init is one of them, the keeper another. */
+	/* Init and the keeper count too. */
 	if (limits->processes > 0)
 		put_long_property(out, "TasksMax", limits->processes + 2);
 }
 
-/* StartTransientUnit(name, what to do with others of that name, properties, other units: none). */
-static int start_unit(struct bus *bus, const struct scope_request *request, struct error *err)
+/* StartTransientUnit(name, mode if the name exists, properties, auxiliary units: none). */
+static int start_unit(struct bus *bus, const struct systemd_scope_request *request, struct error *err)
 {
 	size_t place;
 	begin(bus, &(struct dbus_call){ manager, manager_path, manager_interface, "StartTransientUnit", "ssa(sv)a(sa(sv))" });
@@ -278,25 +281,25 @@ static int start_unit(struct bus *bus, const struct scope_request *request, stru
 	dbus_close_array(&bus->out, place, 8);
 	place = dbus_open_array(&bus->out, 8);
 	dbus_close_array(&bus->out, place, 8);
-	return finish(bus, err) < 0 ? -1 : await_answer(bus, err);
+	return finish(bus, err) < 0 ? -1 : await_reply(bus, err);
 }
 
 static int await_job(struct bus *bus, struct error *err)
 {
 	while (!bus->is_over)
-		if (hear_message(bus, err) < 0)
+		if (receive_message(bus, err) < 0)
 			return -1;
 	return bus->is_done ? 0 : error_set(err, "systemd could not start the scope");
 }
 
-/* What is opened here ends with the process. */
-int scope_bus_ask(const struct scope_request *request, struct error *err)
+/* Descriptors opened here are closed with the process. */
+int systemd_bus_ask(const struct systemd_scope_request *request, struct error *err)
 {
 	struct bus bus = { .fd = connect_bus(request, err), .unit = request->name };
 
 	if (bus.fd < 0 || authenticate(bus.fd, request->uid, err) < 0 || greet(&bus, err) < 0)
 		return -1;
-	/* Before the call: the job may be over before its answer is read. */
+	/* Before the call, because the job may end before its reply is read. */
 	if (listen_for_jobs(&bus, err) < 0 || start_unit(&bus, request, err) < 0)
 		return -1;
 	return await_job(&bus, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has systemd asked for a scope, and believes the kernel only; scope.h has the theory. */
+/* Asks systemd for a scope and trusts only the kernel; systemd_scope.h has the theory of
+ * operation. */
 #include "linux/limits/systemd_scope.h"
 
 #include <errno.h>
@@ -16,12 +17,13 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "linux/limits/systemd_bus.h"
 
 #ifndef SYS_close_range
-#define SYS_close_range 436 /* 5.9, everywhere the same; before, there is no keeper and so no scope */
+#define SYS_close_range 436 /* on every architecture, since 5.9; before, no keeper and so no scope */
 #endif
 
-enum { PATIENCE_MS = 2000 };
+enum { TIMEOUT_MS = 2000 };
 
 static const char system_bus[] = "/run/dbus/system_bus_socket";
 
@@ -31,7 +33,7 @@ static bool is_own(const char *path, uid_t uid, mode_t type)
 	return lstat(path, &info) == 0 && (info.st_mode & S_IFMT) == type && info.st_uid == uid;
 }
 
-/* Another user's runtime directory, which sudo may leave in the environment, is none. */
+/* Another user's runtime directory, which sudo may leave in the environment, is ignored. */
 static bool find_bus(uid_t uid, char path[SCOPE_SOCKET_MAX])
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -45,25 +47,26 @@ static bool find_bus(uid_t uid, char path[SCOPE_SOCKET_MAX])
 	return length < SCOPE_SOCKET_MAX && is_own(path, uid, S_IFSOCK);
 }
 
-bool scope_can_ask(uid_t uid)
+bool systemd_scope_can_ask(uid_t uid)
 {
 	char path[SCOPE_SOCKET_MAX];
 	return find_bus(uid, path);
 }
 
-/* Dies with the launcher, or by it. */
-_Noreturn static void ask(struct scope_request *request, int answer, pid_t launcher)
+/* The child: killed with the launcher, or by it. */
+_Noreturn static void ask(struct systemd_scope_request *request, int reply, pid_t launcher)
 {
 	sigset_t all;
 	struct error err = { 0 };
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != launcher)
 		_exit(1);
 	request->keeper = getpid();
-	if (scope_bus_ask(request, &err) < 0 && !error_is_set(&err))
+	if (systemd_bus_ask(request, &err) < 0 && !error_is_set(&err))
 		error_set(&err, "systemd could not be asked for a scope");
-	if (write(answer, &err, sizeof err) != (ssize_t)sizeof err || error_is_set(&err))
+	if (write(reply, &err, sizeof err) != (ssize_t)sizeof err || error_is_set(&err))
 		_exit(1);
-	/* The keeper: nothing that is the caller's, the sandbox's or the bus's stays open in it. */
+	/* From here on it is the keeper, without any descriptor of the caller, the sandbox or the
+	 * bus. */
 	sigfillset(&all);
 	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0 || syscall(SYS_close_range, 0U, ~0U, 0U) < 0)
 		_exit(1);
@@ -71,11 +74,11 @@ _Noreturn static void ask(struct scope_request *request, int answer, pid_t launc
 		pause();
 }
 
-/* An answer is smaller than PIPE_BUF: it comes whole or not at all. */
-static int take_answer(int answer, struct error *err)
+/* A reply is smaller than PIPE_BUF, so it arrives complete or not at all. */
+static int read_reply(int reply, struct error *err)
 {
-	struct pollfd watched = { .fd = answer, .events = POLLIN };
-	int64_t end = clock_ms() + PATIENCE_MS, left;
+	struct pollfd watched = { .fd = reply, .events = POLLIN };
+	int64_t end = clock_ms() + TIMEOUT_MS, left;
 	struct error said;
 	int ready = 0;
 
@@ -85,8 +88,8 @@ static int take_answer(int answer, struct error *err)
 			break;
 	}
 	if (ready <= 0)
-		return error_set(err, "systemd did not make a scope within %d seconds", PATIENCE_MS / 1000);
-	if (read(answer, &said, sizeof said) != (ssize_t)sizeof said)
+		return error_set(err, "systemd did not make a scope within %d seconds", TIMEOUT_MS / 1000);
+	if (read(reply, &said, sizeof said) != (ssize_t)sizeof said)
 		return error_set(err, "systemd could not be asked for a scope");
 	if (!error_is_set(&said))
 		return 0;
@@ -94,8 +97,9 @@ static int take_answer(int answer, struct error *err)
 	return -1;
 }
 
-/* The child, which said that it is done; -1 with err, and it is gone. */
-static pid_t ask_in_child(struct scope_request *request, struct error *err)
+/* Returns the pid of the child, which reported success. On failure the child has been killed: -1
+ * with err. */
+static pid_t ask_in_child(struct systemd_scope_request *request, struct error *err)
 {
 	int ends[2];
 	struct cgroup group = { 0 };
@@ -108,7 +112,7 @@ static pid_t ask_in_child(struct scope_request *request, struct error *err)
 	if (group.keeper == 0)
 		ask(request, ends[1], launcher);
 	close(ends[1]);
-	result = group.keeper < 0 ? error_errno(err, errno, "cannot ask systemd for a scope") : take_answer(ends[0], err);
+	result = group.keeper < 0 ? error_errno(err, errno, "cannot ask systemd for a scope") : read_reply(ends[0], err);
 	close(ends[0]);
 	if (result == 0)
 		return group.keeper;
@@ -116,16 +120,16 @@ static pid_t ask_in_child(struct scope_request *request, struct error *err)
 	return -1;
 }
 
-int scope_make(pid_t pid, uid_t uid, const struct cgroup_limits *limits, struct cgroup *group, struct error *err)
+int systemd_scope_make(pid_t pid, uid_t uid, const struct cgroup_limits *limits, struct cgroup *group, struct error *err)
 {
-	struct scope_request request = { .uid = uid, .pid = pid, .limits = *limits };
+	struct systemd_scope_request request = { .uid = uid, .pid = pid, .limits = *limits };
 	struct timespec time;
 	pid_t keeper;
 
 	*group = (struct cgroup){ .base = -1, .outer = -1, .inner = -1 };
 	if (!find_bus(uid, request.socket))
-		return error_set(err, "the bus on which systemd was to be asked for a scope is gone");
-	/* Never the name of an earlier one: what is found under it is of this run. */
+		return error_set(err, "cannot ask systemd for a scope: its bus has disappeared");
+	/* A name that no earlier scope had: a group of that name belongs to this run. */
 	clock_gettime(CLOCK_BOOTTIME, &time);
 	snprintf(request.name, sizeof request.name, "berm-%d-%lld%09ld.scope", (int)getpid(), (long long)time.tv_sec,
 		 time.tv_nsec);

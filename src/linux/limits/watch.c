@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When to look, and what was reached. watch.h has the theory. */
-#include "linux/limits/watch.h"
+/* Schedules the polls and compares with the limits. watch.h has the theory of operation. */
+#include "linux/limits/watch_internal.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -14,11 +14,13 @@ enum {
 	SHORTEST_MS = 10,
 	LONGEST_MS = 100,
 	FAILURES_MAX = 20,
-	SHARE = 5, /* looking takes at most a fifth of one processor, and so much only close to a limit */
-	DISK_AGAIN_MS = 2000, /* between two searches of the files when others fill the file system */
+	MEASUREMENTS = 4, /* all must be over the limit before the sandbox ends */
+	SHARE = 5, /* polling takes at most a fifth of one CPU, and that only close to a limit */
+	DISK_AGAIN_MS = 2000, /* between two searches while other processes fill the disk */
 };
 
-/* What a few processes write in a millisecond, in bytes: the room that is left divided by it is the time until the next look. */
+/* Bytes that a few processes write in a millisecond. The remaining space divided by it is the time
+ * until the next poll. */
 static const uint64_t bytes_per_ms = 4 << 20;
 
 static int64_t now_us(clockid_t clock)
@@ -83,19 +85,32 @@ static bool reach(struct watch *watch, enum limit limit, uint64_t measured)
 	return true;
 }
 
-/* The time that filling what is left takes at least. */
+/* Returns the least time in which the rest of the limit can be used up, in milliseconds. */
 static int64_t time_left(uint64_t limit, uint64_t in_use)
 {
 	uint64_t left = in_use < limit ? (limit - in_use) / bytes_per_ms : 0;
 	return left < SHORTEST_MS ? SHORTEST_MS : left > LONGEST_MS ? LONGEST_MS : (int64_t)left;
 }
 
-static bool look_at_memory(struct watch *watch, const struct watch_list *list, int64_t *wait)
+/* Returns the smallest of several measurements. Processes are measured one after the other: if
+ * those that share memory after a fork start or exit meanwhile, one measurement counts a page more
+ * than once. Memory that is really in use is in every measurement. */
+static uint64_t measure_memory(const struct watch *watch, const struct watch_list *list, uint64_t limit)
+{
+	uint64_t least = UINT64_MAX;
+	for (int i = 0; i < MEASUREMENTS && least > limit; i++) {
+		uint64_t in_use = watch_memory_measure(watch, list);
+		least = in_use < least ? in_use : least;
+	}
+	return least;
+}
+
+static bool poll_memory(struct watch *watch, const struct watch_list *list, int64_t *wait)
 {
 	uint64_t limit = watch->plan->limits[LIMIT_MEMORY].value, in_use = watch_memory_bound(list);
 	int64_t left;
 	if (in_use > limit)
-		in_use = watch_memory_measure(watch, list);
+		in_use = measure_memory(watch, list, limit);
 	if (in_use > limit)
 		return reach(watch, LIMIT_MEMORY, in_use);
 	left = time_left(limit, in_use);
@@ -104,7 +119,7 @@ static bool look_at_memory(struct watch *watch, const struct watch_list *list, i
 	return false;
 }
 
-static bool look_at_disk(struct watch *watch, const struct watch_list *list, int64_t now, int64_t *wait)
+static bool poll_disk(struct watch *watch, const struct watch_list *list, int64_t now, int64_t *wait)
 {
 	struct watch_disk *disk = &watch->disk;
 	uint64_t limit = watch->plan->limits[LIMIT_DISK].value, growth = watch_disk_growth(watch);
@@ -113,22 +128,24 @@ static bool look_at_disk(struct watch *watch, const struct watch_list *list, int
 		*wait = left;
 	if (growth <= limit)
 		return false;
-	/* Most of the growth was not the command's when it was last searched for: not at once again, unless there is much more. */
-	if (disk->look_at && now < disk->look_at && growth < disk->growth_seen + limit / 8)
+	/* In the last search most of the growth was not the command's: search again only later, or
+	 * after much more growth. */
+	if (disk->search_at && now < disk->search_at && growth < disk->growth_seen + limit / 8)
 		return false;
 	uint64_t in_use = watch_disk_measure(watch, list, growth);
 	if (in_use > limit)
 		return reach(watch, LIMIT_DISK, in_use);
 	disk->growth_seen = growth;
-	disk->look_at = now + DISK_AGAIN_MS;
+	disk->search_at = now + DISK_AGAIN_MS;
 	return false;
 }
 
-static bool look(struct watch *watch, int64_t now, int64_t *wait)
+static bool poll_sandbox(struct watch *watch, int64_t now, int64_t *wait)
 {
 	struct watch_list list;
 	bool has_reached = false;
-	/* berm itself may be short of descriptors or memory for a moment; for longer, the limit would not be held. */
+	/* berm may be short of descriptors or memory for a moment. For longer, the limit would not
+	 * hold. */
 	if (watch_list_open(watch, &list) < 0) {
 		watch->is_blind = ++watch->failures >= FAILURES_MAX;
 		return watch->is_blind;
@@ -140,9 +157,9 @@ static bool look(struct watch *watch, int64_t now, int64_t *wait)
 		has_reached = count > watch->plan->limits[LIMIT_PROCESSES].value && reach(watch, LIMIT_PROCESSES, count);
 	}
 	if (!has_reached && watch->has_memory)
-		has_reached = look_at_memory(watch, &list, wait);
+		has_reached = poll_memory(watch, &list, wait);
 	if (!has_reached && watch->has_disk)
-		has_reached = look_at_disk(watch, &list, now, wait);
+		has_reached = poll_disk(watch, &list, now, wait);
 	watch_list_close(&list);
 	return has_reached;
 }
@@ -152,8 +169,9 @@ bool watch_turn(struct watch *watch, int64_t now)
 	int64_t wait = LONGEST_MS, before, cost_ms;
 	if (!watch->next || now < watch->next || watch->is_over)
 		return false;
-	before = now_us(CLOCK_PROCESS_CPUTIME_ID); /* on a busy machine a look takes longer, but costs no more */
-	if (look(watch, now, &wait)) {
+	/* CPU time: on a busy machine a poll takes longer but costs no more. */
+	before = now_us(CLOCK_PROCESS_CPUTIME_ID);
+	if (poll_sandbox(watch, now, &wait)) {
 		watch->next = 0;
 		return true;
 	}

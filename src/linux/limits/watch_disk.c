@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much space the command has added to what it can write. First what the file systems there have grown by, which others may have
- * done; if that is too much, what has changed there since the start, file by file. The smaller of the two counts: each is above the
- * truth for its own reasons, but for space that somebody else freed at the same time. Never follows a symlink and never leaves the
- * file systems it began on; what cannot be searched counts with the growth. */
-#include "linux/limits/watch.h"
+/* Measures the space that the command has added to writable paths. First the growth of their file
+ * systems, to which other processes may contribute. If that is over the limit, the files that
+ * changed since the start. The smaller figure counts. Each is too high for its own reasons, unless
+ * another process freed space at the same time. Never follows a symlink and never leaves the file
+ * systems on which it began. If something cannot be searched, the growth counts. */
+#include "linux/limits/watch_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,15 +18,15 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
-#include "common/fs/filesystem.h"
+#include "common/fs/path.h"
 
 enum {
-	BUDGET_MS = 1000, /* of one search */
-	DEPTH_MAX = 512, /* one descriptor each */
-	CLOCK_TOLERANCE_NS = 20000000, /* the file system's clock moves in ticks */
+	BUDGET_MS = 1000, /* for one search */
+	DEPTH_MAX = 512, /* one descriptor per level */
+	CLOCK_TOLERANCE_NS = 20000000, /* file times advance in clock ticks */
 };
 
-struct search {
+struct usage_search {
 	const struct watch_disk *disk;
 	uint64_t bytes;
 	int64_t end; /* monotonic milliseconds */
@@ -73,7 +74,7 @@ static void add_root(struct watch_disk *disk, const char *path)
 	disk->roots[disk->root_count++] = fd;
 }
 
-/* A path inside another one is searched with it. */
+/* True if another writable grant contains this one, which is searched with it. */
 static bool is_covered(const struct plan *plan, size_t index)
 {
 	for (size_t i = 0; i < plan->grants.count; i++)
@@ -110,15 +111,46 @@ uint64_t watch_disk_growth(const struct watch *watch)
 	return growth;
 }
 
-/* A file with several names counts in parts, so that all its names together count once. */
-static void count_file(struct search *search, const struct stat *info)
+/* Each name of a file counts its share, so that all its names together count once. */
+static void count_file(struct usage_search *search, const struct stat *info)
 {
 	if (has_device(search->disk, info->st_dev) && nanoseconds(&info->st_ctim) >= search->disk->begin && info->st_nlink > 0)
 		search->bytes += (uint64_t)info->st_blocks * 512 / info->st_nlink;
 }
 
-/* False if something could not be searched. */
-static bool search_directory(struct search *search, int fd, unsigned depth)
+static bool search_directory(struct usage_search *search, int fd, unsigned depth);
+
+/* O_NOATIME is refused with EPERM unless the directory is the caller's. */
+static int open_child(int parent, const char *name)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int child = openat(parent, name, flags | O_NOATIME);
+	return child < 0 && errno == EPERM ? openat(parent, name, flags) : child;
+}
+
+/* Counts a file, or a directory with all below it. False if something could not be searched. */
+static bool search_entry(struct usage_search *search, int parent, const char *name, unsigned depth)
+{
+	struct stat info;
+	int child;
+	if (clock_ms() > search->end || depth == DEPTH_MAX)
+		return false;
+	if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+		return true; /* removed meanwhile */
+	if (!S_ISDIR(info.st_mode)) {
+		count_file(search, &info);
+		return true;
+	}
+	if (!has_device(search->disk, info.st_dev))
+		return true;
+	child = open_child(parent, name);
+	if (child < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP; /* it was replaced */
+	return search_directory(search, child, depth + 1);
+}
+
+/* Closes fd. False if something could not be searched. */
+static bool search_directory(struct usage_search *search, int fd, unsigned depth)
 {
 	autoclosedir DIR *directory = fdopendir(fd);
 	const struct dirent *entry;
@@ -126,33 +158,14 @@ static bool search_directory(struct search *search, int fd, unsigned depth)
 		close(fd);
 		return false;
 	}
-	while ((entry = readdir(directory))) {
-		struct stat info;
-		int child;
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (clock_ms() > search->end || depth == DEPTH_MAX)
+	while ((entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    !search_entry(search, fd, entry->d_name, depth))
 			return false;
-		if (fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
-			continue; /* gone */
-		if (!S_ISDIR(info.st_mode)) {
-			count_file(search, &info);
-			continue;
-		}
-		if (!has_device(search->disk, info.st_dev))
-			continue;
-		child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NOATIME);
-		if (child < 0 && errno == EPERM)
-			child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (child < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
-			continue;
-		if (child < 0 || !search_directory(search, child, depth + 1))
-			return false;
-	}
 	return true;
 }
 
-static bool search_root(struct search *search, int root)
+static bool search_root(struct usage_search *search, int root)
 {
 	struct stat info;
 	int fd;
@@ -168,7 +181,7 @@ static bool search_root(struct search *search, int root)
 
 uint64_t watch_disk_measure(const struct watch *watch, const struct watch_list *list, uint64_t growth)
 {
-	struct search search = { .disk = &watch->disk, .end = clock_ms() + BUDGET_MS };
+	struct usage_search search = { .disk = &watch->disk, .end = clock_ms() + BUDGET_MS };
 	dev_t devices[WATCH_DEVICE_MAX];
 	uint64_t removed;
 

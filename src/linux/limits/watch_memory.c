@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory the sandbox uses. Counted: private memory (what several processes share after a fork counts once), swap, shared
- * memory and memory files whether mapped or not, and files in tmpfs. Not counted: pages of files on disk, which the kernel can drop,
- * and what the kernel itself holds for the sandbox (pipes, sockets, page tables). */
-#include "linux/limits/watch.h"
+/* Measures the memory of the sandbox. Counted: private memory (pages shared after a fork count
+ * once), swap, shared memory and memory files, mapped or not, and files in tmpfs. Not counted:
+ * pages of files on disk, which the kernel can drop, and the kernel's own memory for the sandbox
+ * (pipes, sockets, page tables). */
+#include "linux/limits/watch_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 
-enum { BUDGET_MS = 200 }; /* for the exact look */
+enum { BUDGET_MS = 200 }; /* for one measurement */
 
-/* Resident pages that are not of files: memory of a fork counts in both processes. */
+/* Returns the resident pages that belong to no file. Memory shared after a fork counts in both
+ * processes. */
 static uint64_t anonymous_bound(const struct watch_list *list, pid_t pid)
 {
 	char text[256];
@@ -26,7 +28,7 @@ static uint64_t anonymous_bound(const struct watch_list *list, pid_t pid)
 	unsigned long long resident, shared;
 	if (watch_read(list, pid, "statm", text, sizeof text) <= 0)
 		return 0;
-	rest = strchr(text, ' '); /* after the size of the address space */
+	rest = strchr(text, ' '); /* skips the size of the address space */
 	resident = rest ? strtoull(rest, &rest, 10) : 0;
 	shared = rest ? strtoull(rest, NULL, 10) : 0;
 	if (resident < shared)
@@ -48,7 +50,7 @@ uint64_t watch_shared_memory(void)
 	return sysinfo(&info) == 0 ? (uint64_t)info.sharedram * info.mem_unit : 0;
 }
 
-/* Whatever part of the machine's shared memory and swap is the sandbox's, it is not more than all of it. */
+/* The sandbox's part of shared memory and swap is at most the whole machine's. */
 uint64_t watch_memory_bound(const struct watch_list *list)
 {
 	struct sysinfo info;
@@ -64,19 +66,20 @@ static uint64_t rollup_field(const char *text, const char *name)
 	return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* Proportional: a page that ten processes share counts a tenth in each. */
+/* Adds proportional sizes: a page that ten processes share counts a tenth in each. */
 static void add_rollup(const struct watch_list *list, pid_t pid, uint64_t *private, uint64_t *shared)
 {
 	char text[2048];
 	if (watch_read(list, pid, "smaps_rollup", text, sizeof text) <= 0 || !strstr(text, "\nPss_Anon:")) {
-		*private += anonymous_bound(list, pid); /* not to be read, or an old kernel */
+		*private += anonymous_bound(list, pid); /* unreadable, or an old kernel */
 		return;
 	}
 	*private += rollup_field(text, "\nPss_Anon:") + rollup_field(text, "\nSwapPss:");
 	*shared += rollup_field(text, "\nPss_Shmem:");
 }
 
-/* Memory files that somebody has open, mapped or not. */
+/* Sums the memory files that the processes have open, mapped or not. False if there are too
+ * many. */
 static bool memory_files(const struct watch_list *list, uint64_t *bytes)
 {
 	struct stat info;
@@ -93,8 +96,10 @@ uint64_t watch_tmpfs_used(int descriptor)
 	return (uint64_t)(info.f_blocks - info.f_bfree) * (uint64_t)info.f_bsize;
 }
 
-/* Mapped shared memory and memory files are partly the same pages, and which part is not told. Both bounds are known, and how much the
- * whole machine's shared memory has grown lies between them if nobody else made it grow. Without all files there is no upper bound. */
+/* Mapped shared memory and memory files partly are the same pages, and the kernel does not report
+ * which. The larger of them is a lower bound, their sum an upper one. The growth of the machine's
+ * shared memory is between the two unless other processes contribute to it. Without all files there
+ * is no upper bound. */
 static uint64_t shared_between(uint64_t mapped, uint64_t files, bool has_all, uint64_t growth)
 {
 	uint64_t low = mapped > files ? mapped : files, high = has_all ? mapped + files : UINT64_MAX;
@@ -112,7 +117,8 @@ static int compare_candidates(const void *a, const void *b)
 	return left->bound > right->bound ? -1 : left->bound < right->bound;
 }
 
-/* The largest first, as far as the time goes; the many small ones after that count in the proportion of those before them. */
+/* Measures the largest processes first, until the time is up. The bounds of the rest are scaled by
+ * the ratio found so far. */
 static void measure_processes(const struct watch_list *list, uint64_t *private, uint64_t *mapped)
 {
 	struct candidate *candidates = malloc((list->count + 1) * sizeof *candidates);
@@ -163,5 +169,5 @@ uint64_t watch_process_count(const struct watch_list *list)
 		if (fstatat(list->proc, path, &info, 0) == 0 && info.st_nlink > 2)
 			threads += info.st_nlink - 2;
 	}
-	return threads > 0 ? threads - 1 : 0; /* init is not the command's */
+	return threads > 0 ? threads - 1 : 0; /* without init */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes of the sandbox and their open files, as the kernel lists them. A process that ends or is born while the list is made
- * may be missing from it: the next look is soon. */
-#include "linux/limits/watch.h"
+/* Lists the processes of the sandbox and their open files. A process that starts or exits meanwhile
+ * may be missing: the next poll is soon. */
+#include "linux/limits/watch_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,9 +15,8 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 
-enum {
-	FILES_BUDGET_MS = 200
-}; /* thousands of processes with thousands of files each must not keep berm from everything else */
+/* Thousands of processes with thousands of files each must not block the launcher. */
+enum { FILES_BUDGET_MS = 200 };
 
 struct pairs {
 	struct pair {
@@ -76,7 +75,7 @@ static bool is_inside(const struct pairs *pairs, pid_t pid)
 	return false;
 }
 
-/* In the host's list: init and all that descend from it. What loses its parent becomes init's child. */
+/* Marks init and its descendants in the host's list. Orphans are children of init, their reaper. */
 static void keep_descendants(struct pairs *pairs, pid_t init)
 {
 	for (bool has_changed = true; has_changed;) {
@@ -140,7 +139,7 @@ void watch_list_close(struct watch_list *list)
 	list->proc = -1;
 }
 
-/* The link's text alone decides whether the file is looked at: nothing is asked of a file system that may not answer. */
+/* Decides by the link's text, because stat() could block on an unresponsive file system. */
 static bool is_nameless(const char *link, size_t length)
 {
 	static const char removed[] = " (deleted)";
@@ -191,7 +190,7 @@ static bool take_files(const struct watch_list *list, pid_t pid, struct files *f
 	if (!directory) {
 		if (fd >= 0)
 			close(fd);
-		return true; /* it has ended, or the kernel keeps it from us: then its memory is not to be seen either */
+		return true; /* it exited, or the kernel denies access to its memory too */
 	}
 	while ((entry = readdir(directory))) {
 		ssize_t length = readlinkat(fd, entry->d_name, link, sizeof link - 1);
@@ -199,7 +198,8 @@ static bool take_files(const struct watch_list *list, pid_t pid, struct files *f
 		if (length <= 0)
 			continue;
 		link[length] = '\0';
-		/* A name that fills the buffer is cut: whether it is removed is asked of the file. */
+		/* A path that fills the buffer is cut, so fstatat decides whether the file was
+		 * removed. */
 		if (!is_nameless(link, (size_t)length) && (size_t)length < sizeof link - 1)
 			continue;
 		if (clock_ms() > files->end)

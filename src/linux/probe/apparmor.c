@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `sudo berm doctor --install-apparmor`. The only place where berm changes the machine and runs another program: both by fixed paths, as root,
- * because the user asked for exactly this. Never replaces a file that it did not write. */
+/* `sudo berm doctor --install-apparmor` and --remove-apparmor: the only code that changes the
+ * machine. Uses fixed paths, runs as root on the user's explicit request, and never replaces a file
+ * that berm did not write. */
 #include "linux/probe/apparmor.h"
 
 #include <errno.h>
@@ -9,19 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/backend.h"
 #include "common/base/cleanup.h"
+#include "common/base/private_file.h"
 #include "common/fs/filesystem.h"
 #include "linux/probe/host.h"
 
 static const char directory[] = "/etc/apparmor.d";
 static const char installed[] = "/etc/apparmor.d/berm";
-static const char temporary[] = "/etc/apparmor.d/.berm.new";
 static const char mark[] = "# Written by `berm doctor --install-apparmor`.\n";
-static const char usual_places[] = "/usr/{,local/}bin/berm";
+static const char usual_paths[] = "/usr/{,local/}bin/berm";
 static const char *const parsers[] = { "/usr/sbin/apparmor_parser", "/sbin/apparmor_parser" };
 
 enum { PROFILE_MAX = 4096 };
@@ -43,25 +44,25 @@ const char *apparmor_profile(struct arena *arena, const char *program)
 			    "\n"
 			    "  include if exists <local/berm>\n"
 			    "}\n",
-			    is_usual ? usual_places : program);
+			    is_usual ? usual_paths : program);
 }
 
-int apparmor_judge_program(struct arena *arena, const char *program, struct error *err)
+int apparmor_check_program(struct arena *arena, const char *program, struct error *err)
 {
 	const char *path = program;
 	struct stat info;
 	for (;;) {
 		if (lstat(path, &info) < 0)
-			return error_errno(err, errno, "cannot look at %s", path);
+			return error_errno(err, errno, "cannot inspect %s", path);
 		if (info.st_uid != 0 || (info.st_mode & 022) || S_ISLNK(info.st_mode))
 			break;
 		if (strcmp(path, "/") == 0)
 			return 0;
 		path = path_parent(arena, path);
 	}
-	error_set(err, "%s can be changed by others than root: a profile would let them make user namespaces with any program",
+	error_set(err, "users other than root can change %s: with a profile they could run any program with user namespaces",
 		  path);
-	return error_hint(err, "install berm where only root can write, for example in /usr/local/bin, and use that one");
+	return error_hint(err, "install berm where only root can write, for example in /usr/local/bin, and run that copy");
 }
 
 static const char *own_path(struct arena *arena)
@@ -74,23 +75,22 @@ static const char *own_path(struct arena *arena)
 	return arena_copy(arena, path);
 }
 
-/* Nothing to do is not a failure; the words say which. */
-static const char *needless(void)
+/* Returns a message if no profile is needed, which is not a failure; else NULL. */
+static const char *explain_needless(void)
 {
 	struct probe_host host;
 	char enabled[8];
 	probe_host_read(&host);
 	probe_read_line("/sys/module/apparmor/parameters/enabled", enabled, sizeof enabled);
 	if (enabled[0] != 'Y')
-		return "AppArmor is not in force here: no profile is needed, and nothing was changed";
+		return "AppArmor is not active here: no profile is needed, and nothing was changed";
 	if (host.apparmor_userns <= 0)
-		return "AppArmor does not keep user namespaces from programs here: no profile is needed, and nothing was "
-		       "changed";
+		return "AppArmor does not restrict user namespaces here: no profile is needed, and nothing was changed";
 	return NULL;
 }
 
-/* A profile of this name that somebody else wrote is left alone. */
-static int judge_existing(const char *text, bool *is_there, struct error *err)
+/* Fails if there is a profile of this name that berm did not write. */
+static int check_existing(const char *text, bool *is_there, struct error *err)
 {
 	char old[PROFILE_MAX];
 	struct stat info;
@@ -104,29 +104,28 @@ static int judge_existing(const char *text, bool *is_there, struct error *err)
 		if (strncmp(old, mark, sizeof mark - 1) == 0 || strstr(old, text))
 			return 0;
 	}
-	error_set(err, "%s is there and was not written by berm", installed);
-	return error_hint(err, "look at it; if it is not wanted, remove it and try again");
+	error_set(err, "%s exists and was not written by berm", installed);
+	return error_hint(err, "if you do not need it, remove it and try again");
 }
 
 static int write_profile(const char *text, struct error *err)
 {
-	autoclose int fd = -1;
-	size_t length = strlen(text);
+	const struct private_file_options options = { .mode = 0644 };
+	autoclose int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char content[PROFILE_MAX];
 	struct stat info;
-	if (lstat(directory, &info) < 0 || !S_ISDIR(info.st_mode) || info.st_uid != 0 || (info.st_mode & 022))
-		return error_set(err, "%s is not a directory of root's", directory);
-	unlink(temporary);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0 || write(fd, mark, sizeof mark - 1) != (ssize_t)sizeof mark - 1 ||
-	    write(fd, text, length) != (ssize_t)length || fchmod(fd, 0644) < 0 || rename(temporary, installed) < 0) {
-		error_errno(err, errno, "cannot write %s", installed);
-		unlink(temporary);
-		return -1;
-	}
+	int length = snprintf(content, sizeof content, "%s%s", mark, text);
+	if (fd < 0 || fstat(fd, &info) < 0 || info.st_uid != 0 || (info.st_mode & 022))
+		return error_set(err, "%s is not a directory that only root can change", directory);
+	if (length < 0 || (size_t)length >= sizeof content)
+		return error_set(err, "the profile for %s is too long", installed);
+	if (private_file_write(fd, path_base_name(installed), content, (size_t)length, &options) < 0)
+		return error_errno(err, errno, "cannot write %s", installed);
 	return 0;
 }
 
-static int load_profile(struct error *err)
+/* Runs apparmor_parser with `action` ("--replace", "--remove") on the installed profile. */
+static int run_parser(const char *action, struct error *err)
 {
 	static char *const environment[] = { NULL };
 	size_t at = 0, count = sizeof parsers / sizeof parsers[0];
@@ -135,21 +134,21 @@ static int load_profile(struct error *err)
 	while (at < count && access(parsers[at], X_OK) < 0)
 		at++;
 	if (at == count)
-		return error_set(err, "there is no apparmor_parser in /usr/sbin or /sbin");
+		return error_set(err, "apparmor_parser is neither in /usr/sbin nor in /sbin");
 	pid = fork();
 	if (pid == 0) {
-		char replace[] = "--replace", name[] = "apparmor_parser", profile[sizeof installed];
+		char option[16], name[] = "apparmor_parser", profile[sizeof installed];
+		snprintf(option, sizeof option, "%s", action);
 		memcpy(profile, installed, sizeof installed);
-		execve(parsers[at], (char *[]){ name, replace, profile, NULL }, environment);
+		execve(parsers[at], (char *[]){ name, option, profile, NULL }, environment);
 		_exit(127);
 	}
 	if (pid < 0)
 		return error_errno(err, errno, "cannot start apparmor_parser");
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return error_errno(err, errno, "cannot wait for apparmor_parser");
+	if (child_wait(pid, &status) < 0)
+		return error_errno(err, errno, "cannot wait for apparmor_parser");
 	if (status != 0)
-		return error_set(err, "apparmor_parser did not take the profile (it says why above)");
+		return error_set(err, "apparmor_parser did not accept the profile; its message is above");
 	return 0;
 }
 
@@ -158,26 +157,69 @@ int backend_install_profile(struct arena *arena, const char **done, struct error
 	const char *program = own_path(arena), *text;
 	bool is_there;
 
-	*done = needless();
+	*done = explain_needless();
 	if (*done)
 		return 0;
 	if (geteuid() != 0) {
 		error_set(err, "only root can load an AppArmor profile");
 		return error_hint(err, "sudo %s doctor --install-apparmor", program ? program : "berm");
 	}
-	if (!program || apparmor_judge_program(arena, program, err) < 0)
-		return program ? -1 : error_set(err, "where this berm lies cannot be found out");
+	if (!program || apparmor_check_program(arena, program, err) < 0)
+		return program ? -1 : error_set(err, "cannot find the path of this program");
 	text = apparmor_profile(arena, program);
 	if (!text)
-		return error_set(err, "%s: a name that AppArmor would take for a pattern", program);
-	if (judge_existing(text, &is_there, err) < 0 || write_profile(text, err) < 0)
+		return error_set(err, "%s: AppArmor would read this path as a pattern", program);
+	if (check_existing(text, &is_there, err) < 0 || write_profile(text, err) < 0)
 		return -1;
-	if (load_profile(err) < 0) {
+	if (run_parser("--replace", err) < 0) {
 		if (!is_there)
 			unlink(installed);
 		return -1;
 	}
-	*done = arena_printf(arena, "%s is written and loaded: %s may make user namespaces. Now, as yourself: berm doctor",
+	*done = arena_printf(arena,
+			     "%s is written and loaded: %s may create user namespaces. Next, as your own user: berm doctor",
 			     installed, program);
+	return 0;
+}
+
+/* Returns the path of another berm that the profile for this program also names, or NULL. */
+static const char *other_program(const char *program)
+{
+	static const char *const usual[] = { "/usr/bin/berm", "/usr/local/bin/berm" };
+	for (size_t i = 0; i < 2; i++)
+		if (strcmp(program, usual[i]) == 0 && access(usual[1 - i], F_OK) == 0)
+			return usual[1 - i];
+	return NULL;
+}
+
+int backend_remove_profile(struct arena *arena, const char **done, struct error *err)
+{
+	const char *program = own_path(arena), *text = program ? apparmor_profile(arena, program) : NULL, *other;
+	struct error unloading = { 0 };
+	bool is_there;
+
+	if (!text)
+		return error_set(err, "cannot find the path of this program");
+	if (check_existing(text, &is_there, err) < 0)
+		return -1;
+	*done = "no AppArmor profile of berm is installed; nothing was changed";
+	if (!is_there)
+		return 0;
+	other = other_program(program);
+	if (other) {
+		*done = arena_printf(arena, "%s is kept: %s needs it", installed, other);
+		return 0;
+	}
+	if (geteuid() != 0) {
+		error_set(err, "only root can remove an AppArmor profile");
+		return error_hint(err, "sudo %s doctor --remove-apparmor", program);
+	}
+	/* A profile that is not loaded cannot be unloaded; the file is removed in any case. */
+	if (run_parser("--remove", &unloading) < 0)
+		*done = arena_printf(arena, "%s is removed; if it was loaded it is in force until the next boot", installed);
+	else
+		*done = arena_printf(arena, "%s is unloaded and removed", installed);
+	if (unlink(installed) < 0)
+		return error_errno(err, errno, "cannot remove %s", installed);
 	return 0;
 }

@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How hosts say no: the step of the set-up that failed and its errno, together with what the machine tells about itself, become a cause
- * in words and the fix for this distribution or container. One table, read by `doctor`, `plan` and every refused run. */
+/* Which guarantees this machine can hold, and why not. Changes nothing on the machine, except for
+ * `doctor --install-apparmor`.
+ *
+ * This header: causes and fixes of refused setup steps. A failed stage, its errno and the
+ * properties of the host select a cause, and a fix for this distribution or container. `doctor`,
+ * `plan` and every refused run use the same table. */
 #ifndef BERM_LINUX_PROBE_CAUSES_H
 #define BERM_LINUX_PROBE_CAUSES_H
 
 #include "common/base/error.h"
 #include "linux/probe/host.h"
+#include "linux/stage.h"
 
-/* The steps, in the order of a launch; `stage` of struct error. What follows STAGE_FILTER is not part of every launch. */
-enum stage {
-	STAGE_NONE,
-	STAGE_NAMESPACES, /* clone3 with all namespaces but that of the network, which is made after the map */
-	STAGE_MAP, /* setgroups, uid_map, gid_map */
-	STAGE_LOOPBACK,
-	STAGE_LOCK, /* mount_setattr over the host's tree */
-	STAGE_ROOT, /* a new tmpfs, attached over the root */
-	STAGE_BIND, /* open_tree, move_mount of something of the host */
-	STAGE_PROC,
-	STAGE_LANDLOCK,
-	STAGE_FILTER, /* seccomp */
-	STAGE_LISTENER, /* seccomp with a notification listener */
-	STAGE_ADDFD,
-	STAGE_ADDFD_SEND,
-	STAGE_KILLABLE, /* waits for the supervisor that only a fatal signal interrupts */
-	STAGE_CGROUP, /* a group of its own below ours */
-	STAGE_OVERLAY,
-	STAGE_FUSE,
-	STAGE_GETFD, /* pidfd_getfd from a child */
-	STAGE_COUNT
-};
-
-/* The name in `doctor --json`. */
+/* Returns the name of a stage in `doctor --json`. */
 const char *stage_name(enum stage stage);
 
 enum fix {
@@ -61,14 +43,15 @@ struct cause {
 	enum fix fix;
 };
 
-/* Never fails: what the table does not know is told as such. */
+/* Returns the first matching cause. Never fails: the last resort is "berm does not know why". */
 struct cause cause_of(const struct probe_host *host, enum stage stage, int number);
-/* What to do about it on this machine; NULL for FIX_NONE. */
+/* Returns a command or an instruction for this machine; NULL for FIX_NONE. */
 const char *fix_for(const struct probe_host *host, enum fix fix);
-/* Adds the cause, the fix and where to read more to a failed launch whose error has a stage. Looks at the machine: for failures only. */
+/* Adds the cause, the fix and a reference to `berm doctor` as hints, if the error has a stage.
+ * Reads the host's files, so it is for failures only. */
 void cause_explain(struct error *err);
 
-/* For the tests: every row, in order. False after the last. */
+/* The table of causes, for tests. */
 struct cause_row {
 	enum stage stage;
 	int number; /* -1: any */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads marks that hosts carry. A mark that is absent or cannot be read leaves its member empty; nothing here fails or changes anything. */
+/* Reads files of the system and one environment variable. A file that is missing or unreadable
+ * leaves its member empty. Never fails and never changes anything. */
 #include "linux/probe/host.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,23 +11,19 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/text.h"
+#include "common/base/version.h"
 
 enum { TEXT_MAX = 8192 };
 
 static size_t read_text(const char *path, char *buffer, size_t size)
 {
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	size_t used = 0;
-	ssize_t count = fd < 0 ? -1 : 1;
-	while (count > 0 && used + 1 < size) {
-		count = read(fd, buffer + used, size - 1 - used);
-		if (count < 0 && errno == EINTR)
-			count = 1;
-		else if (count > 0)
-			used += (size_t)count;
-	}
+	ssize_t used = fd < 0 ? -1 : text_read(fd, buffer, size - 1);
+	if (used < 0)
+		used = 0;
 	buffer[used] = '\0';
-	return used;
+	return (size_t)used;
 }
 
 void probe_read_line(const char *path, char *buffer, size_t size)
@@ -84,13 +80,14 @@ static void read_kernel(struct probe_host *host)
 	}
 	probe_read_line("/proc/version", version, sizeof version);
 	host->is_wsl = strcasestr(host->release, "microsoft") || strcasestr(host->release, "wsl");
-	/* gVisor says so since 2025; before, every one of them claimed to be this build. */
+	/* gVisor has its name in the version since 2025; before, it reported this constant
+	 * version. */
 	host->is_gvisor = strcasestr(version, "gvisor") || strstr(version, "4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016");
 }
 
 static void read_container(struct probe_host *host)
 {
-	/* systemd writes it for what runs under it: lxc, systemd-nspawn, docker, podman, wsl ... */
+	/* Written by systemd inside containers: lxc, systemd-nspawn, docker, podman, wsl ... */
 	probe_read_line("/run/systemd/container", host->container, sizeof host->container);
 	if (getenv("KUBERNETES_SERVICE_HOST"))
 		strcpy(host->container, "kubernetes");
@@ -147,11 +144,6 @@ void probe_host_read(struct probe_host *host)
 
 bool probe_host_is_at_least(const struct probe_host *host, unsigned major, unsigned minor)
 {
-	char *end;
-	unsigned long found_major = strtoul(host->release, &end, 10);
-	unsigned long found_minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-	/* A release that cannot be read is no reason to blame its age. */
-	if (end == host->release || *end != '.')
-		return true;
-	return found_major > major || (found_major == major && found_minor >= minor);
+	/* Do not blame the kernel's age if its version cannot be read. */
+	return version_is_at_least(host->release, major, minor, true);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tries, in children that share nothing but one page of memory with the caller. The chain of a launch is run with the launch's own
- * functions (namespaces.c, view.c), because some hosts let a namespace be made and then refuse what it is for. */
+/* Runs the trials in children that share only one page of memory with the caller. The launch stages
+ * use the functions of a real launch (namespaces.h, view.h), because some hosts allow a namespace
+ * and then refuse the operations that it is needed for. */
 #include "linux/probe/trial.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
 #include "linux/confine/landlock.h"
 #include "linux/view/namespaces.h"
@@ -25,32 +27,38 @@
 #include "linux/view/view.h"
 
 enum {
-	TRIAL_MS = 5000, /* a trial that hangs is ended and counts as untried */
+	TRIAL_MS = 5000, /* timeout; a trial that hangs is killed and counts as untried */
 	NR_PIDFD_GETFD = 438,
 };
 
-static void try_bind(struct probe_trial *trial)
+static void try_bind(struct trial *trial)
 {
 	autoclose int target = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autoclose int source = target < 0 ? -1 : tree_clone(target, true);
-	trial->number[STAGE_BIND] = source >= 0 && tree_attach(source, target) == 0 ? 0 : errno;
+	autoclose int source = target < 0 ? -1 : mount_clone(target, true);
+	trial->number[STAGE_BIND] = source >= 0 && mount_attach(source, target) == 0 ? 0 : errno;
 }
 
-/* An upper layer on a tmpfs, which is what a throwaway layer would be. */
-static void try_overlay(struct probe_trial *trial)
+static void try_enter(struct trial *trial)
 {
-	autoclose int root = tree_new("tmpfs", "mode=755,size=1m", ATTR_NOSUID | ATTR_NODEV);
+	struct error err = { 0 };
+	trial->number[STAGE_ENTER] = view_probe_entry(&err) == 0 ? 0 : err.number ? err.number : EPERM;
+}
+
+/* Tries an upper layer on a tmpfs, as for a throwaway layer. */
+static void try_overlay(struct trial *trial)
+{
+	autoclose int root = mount_new("tmpfs", "mode=755,size=1m", ATTR_NOSUID | ATTR_NODEV);
 	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int overlay = -1;
-	if (root < 0 || slash < 0 || tree_attach(root, slash) < 0 || fchdir(root) < 0)
+	if (root < 0 || slash < 0 || mount_attach(root, slash) < 0 || fchdir(root) < 0)
 		return;
 	if (mkdir("lower", 0755) < 0 || mkdir("upper", 0755) < 0 || mkdir("work", 0755) < 0)
 		return;
-	overlay = tree_new("overlay", "lowerdir=lower,upperdir=upper,workdir=work", 0);
+	overlay = mount_new("overlay", "lowerdir=lower,upperdir=upper,workdir=work", 0);
 	trial->number[STAGE_OVERLAY] = overlay >= 0 ? 0 : errno;
 }
 
-static void try_fuse(struct probe_trial *trial)
+static void try_fuse(struct trial *trial)
 {
 	autoclose int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	autoclose int tree = -1;
@@ -58,26 +66,26 @@ static void try_fuse(struct probe_trial *trial)
 	if (device >= 0) {
 		snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device, (unsigned)getuid(),
 			 (unsigned)getgid());
-		tree = tree_new("fuse", options, ATTR_NOSUID | ATTR_NODEV);
+		tree = mount_new("fuse", options, ATTR_NOSUID | ATTR_NODEV);
 	}
 	trial->number[STAGE_FUSE] = tree >= 0 ? 0 : errno;
 }
 
-static void note(struct probe_trial *trial, const struct error *err)
+static void note(struct trial *trial, const struct error *err)
 {
 	if (err->stage > STAGE_NONE && err->stage < STAGE_COUNT)
 		trial->number[err->stage] = err->number ? err->number : EPERM;
 }
 
-/* What comes before the stage that failed has worked. */
-static void note_worked(struct probe_trial *trial, enum stage first, enum stage last)
+/* Records success for the untried stages from first to last. */
+static void note_worked(struct trial *trial, enum stage first, enum stage last)
 {
 	for (int i = first; i <= (int)last; i++)
 		if (trial->number[i] == TRIAL_UNTRIED)
 			trial->number[i] = 0;
 }
 
-static void try_chain(const struct namespaces_options *options, uid_t uid, gid_t gid, struct probe_trial *trial)
+static void try_chain(const struct namespaces_options *options, uid_t uid, gid_t gid, struct trial *trial)
 {
 	struct view_result view = { 0 };
 	struct error err = { 0 };
@@ -89,7 +97,7 @@ static void try_chain(const struct namespaces_options *options, uid_t uid, gid_t
 		return;
 	}
 	note_worked(trial, STAGE_MAP, STAGE_LOOPBACK);
-	try_fuse(trial); /* the device is in the host's /dev, which the view covers */
+	try_fuse(trial); /* before the view, which covers the host's /dev */
 	if (view_probe(&view, &err) < 0) {
 		if (err.stage == STAGE_ROOT)
 			note_worked(trial, STAGE_LOCK, STAGE_LOCK);
@@ -101,6 +109,7 @@ static void try_chain(const struct namespaces_options *options, uid_t uid, gid_t
 	note_worked(trial, STAGE_LOCK, STAGE_ROOT);
 	trial->number[STAGE_PROC] = view.has_proc ? 0 : EPERM;
 	try_bind(trial);
+	try_enter(trial);
 	try_overlay(trial);
 }
 
@@ -113,12 +122,11 @@ static void wait_for(pid_t pid, int pidfd)
 	while (ready < 0 && errno == EINTR);
 	if (ready <= 0)
 		kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)child_wait(pid, NULL);
 }
 
-/* clone3 cannot be judged by a seccomp profile, which sees no flags: profiles hide it (ENOSYS) so that programs fall back to calls whose
- * flags are seen. What those say is the answer then. */
+/* A seccomp profile cannot see the flags of clone3, so profiles refuse it with ENOSYS to make
+ * programs fall back to calls with visible flags. Returns the errno of such a call then. */
 static int refined(int number)
 {
 	int status = 0;
@@ -128,12 +136,12 @@ static int refined(int number)
 	pid = fork();
 	if (pid == 0)
 		_exit(unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) == 0 ? 0 : errno);
-	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) == 0)
+	if (pid < 0 || child_wait(pid, &status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) == 0)
 		return number;
 	return WEXITSTATUS(status);
 }
 
-static void run_chain(bool has_host_network, struct probe_trial *trial)
+static void run_chain(bool has_host_network, struct trial *trial)
 {
 	struct namespaces_options options = { .has_host_network = has_host_network };
 	uid_t uid = getuid();
@@ -152,8 +160,8 @@ static void run_chain(bool has_host_network, struct probe_trial *trial)
 		wait_for(pid, pidfd);
 }
 
-/* The group that berm is in, on the v2 hierarchy: may it have a child with the controllers that limits need? */
-static void try_cgroup(struct probe_trial *trial)
+/* Tries to make a child of berm's group in the v2 hierarchy, with the controllers for limits. */
+static void try_cgroup(struct trial *trial)
 {
 	char line[PATH_MAX], path[PATH_MAX + 64], controllers[256];
 	autofclose FILE *file = fopen("/proc/self/cgroup", "re");
@@ -175,7 +183,7 @@ static void try_cgroup(struct probe_trial *trial)
 		trial->number[STAGE_CGROUP] = strstr(controllers, "memory") && strstr(controllers, "pids") ? 0 : EOPNOTSUPP;
 }
 
-static void try_getfd(struct probe_trial *trial)
+static void try_getfd(struct trial *trial)
 {
 	int gate[2];
 	pid_t pid;
@@ -195,23 +203,23 @@ static void try_getfd(struct probe_trial *trial)
 	}
 	close(gate[1]);
 	if (pid > 0)
-		waitpid(pid, NULL, 0);
+		(void)child_wait(pid, NULL);
 }
 
-static void try_landlock(struct probe_trial *trial)
+static void try_landlock(struct trial *trial)
 {
 	trial->landlock_abi = landlock_abi();
 	trial->number[STAGE_LANDLOCK] = landlock_refusal();
 }
 
-/* A child of its own, because what it takes on cannot be put off again. */
-static void run_notify(struct probe_trial *trial)
+/* In a child, because a seccomp filter cannot be removed. */
+static void run_notify(struct trial *trial)
 {
 	pid_t pid = fork();
 	autoclose int pidfd = -1;
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		probe_notify_run(trial);
+		trial_notify_run(trial);
 		_exit(0);
 	}
 	if (pid < 0)
@@ -220,9 +228,9 @@ static void run_notify(struct probe_trial *trial)
 	wait_for(pid, pidfd);
 }
 
-void probe_trial_run(bool has_host_network, struct probe_trial *trial)
+void trial_run(bool has_host_network, struct trial *trial)
 {
-	struct probe_trial *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct trial *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		shared = trial;
 	for (int i = 0; i < STAGE_COUNT; i++)
@@ -240,10 +248,10 @@ void probe_trial_run(bool has_host_network, struct probe_trial *trial)
 	munmap(shared, sizeof *shared);
 }
 
-enum stage probe_trial_failure(const struct probe_trial *trial)
+enum stage trial_failure(const struct trial *trial)
 {
 	static const enum stage needed[] = { STAGE_NAMESPACES, STAGE_MAP,  STAGE_LOOPBACK, STAGE_LOCK,
-					     STAGE_ROOT,       STAGE_BIND, STAGE_FILTER };
+					     STAGE_ROOT,       STAGE_BIND, STAGE_ENTER,	   STAGE_FILTER };
 	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
 		if (trial->number[needed[i]] != 0)
 			return needed[i];

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every mechanism tried out in throwaway children: each stage ends with 0, or with the errno of the call that was refused. */
+/* Tries every mechanism in throwaway children: the result of a stage is 0, or the errno of the call
+ * that was refused. */
 #ifndef BERM_LINUX_PROBE_TRIAL_H
 #define BERM_LINUX_PROBE_TRIAL_H
 
 #include "linux/probe/causes.h"
 
-enum { TRIAL_UNTRIED = -1 }; /* an earlier stage failed, or the child died */
+enum { TRIAL_UNTRIED = -1 }; /* an earlier stage failed, or the child did not finish */
 
-struct probe_trial {
+struct trial {
 	int number[STAGE_COUNT]; /* 0: works */
 	int landlock_abi;
-	int network; /* the chain was tried with a network namespace of its own */
+	int network; /* 1: tried with a new network namespace */
 };
 
-/* Changes nothing that outlives it. has_host_network: as for a run that shares the network. */
-void probe_trial_run(bool has_host_network, struct probe_trial *trial);
-/* The first stage that every launch needs and that does not work; STAGE_NONE if there is none. */
-enum stage probe_trial_failure(const struct probe_trial *trial);
+/* Runs all trials. Leaves nothing behind. has_host_network: as for a run that shares the
+ * network. */
+void trial_run(bool has_host_network, struct trial *trial);
+/* Returns the first failed stage that every launch needs; STAGE_NONE if all of them work. */
+enum stage trial_failure(const struct trial *trial);
 
-/* probe_notify.c: listener, ADDFD, ADDFD_SEND, WAIT_KILLABLE. In a child of the caller's own. */
-void probe_notify_run(struct probe_trial *trial);
+/* trial_notify.c: tries a seccomp filter, listener, ADDFD, ADDFD_SEND and WAIT_KILLABLE. The caller
+ * must be a throwaway child. */
+void trial_notify_run(struct trial *trial);
 
 #endif

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One private file, whole or absent. Never an error to the user: without it the trial is made again. */
+/* One private file, replaced atomically. Failures are not reported: the trial runs again. */
 #include "linux/probe/trial_cache.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/private_file.h"
 #include "common/base/sha256.h"
+#include "common/context/identity.h"
 #include "common/state/state.h"
-#include "version.h"
 
 enum { FORMAT = 1 };
 
 struct stored {
 	char magic[8];
 	char key[SHA256_HEX];
-	struct probe_trial trial;
-	char sum[SHA256_HEX]; /* of what stands before it; against damage */
+	struct trial trial;
+	char sum[SHA256_HEX]; /* of the members before it; against damage */
 };
 
 static const char magic[8] = "bermprob";
@@ -40,39 +39,26 @@ static bool add_link(struct sha256 *hash, const char *path)
 	return true;
 }
 
-static bool add_binary(struct sha256 *hash)
-{
-	struct stat info;
-	if (stat("/proc/self/exe", &info) < 0)
-		return false;
-	add(hash, BERM_VERSION, strlen(BERM_VERSION));
-	add(hash, &info.st_dev, sizeof info.st_dev);
-	add(hash, &info.st_ino, sizeof info.st_ino);
-	add(hash, &info.st_ctim, sizeof info.st_ctim);
-	return true;
-}
-
-bool probe_cache_key(const struct probe_host *host, bool has_host_network, char key[SHA256_HEX + 1])
+bool trial_cache_key(const struct probe_host *host, bool has_host_network, char key[SHA256_HEX + 1])
 {
 	static const char *const namespaces[] = { "/proc/self/ns/user", "/proc/self/ns/mnt", "/proc/self/ns/pid",
 						  "/proc/self/ns/net", "/proc/self/ns/cgroup" };
 	struct sha256 hash;
-	char boot[64], group[512];
+	char group[512];
 	unsigned numbers[] = { FORMAT, sizeof(struct stored), STAGE_COUNT, getuid(), getgid(), has_host_network };
 
-	/* Filters cannot be told apart from within; sandboxes of other kinds announce themselves by no_new_privs. */
+	/* One filter cannot be distinguished from another. Other kinds of sandbox set
+	 * no_new_privs. */
 	if (host->is_filtered || host->has_no_new_privs)
 		return false;
-	probe_read_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
-	if (!boot[0])
-		return false;
 	sha256_start(&hash);
-	add(&hash, boot, strlen(boot));
+	if (!identity_add_boot(&hash) || !identity_add_program(&hash))
+		return false;
 	add(&hash, numbers, sizeof numbers);
 	add(&hash, host, sizeof *host);
 	probe_read_line("/proc/self/cgroup", group, sizeof group);
 	add(&hash, group, strlen(group));
-	if (!add_binary(&hash) || !add_link(&hash, "/proc/self/root"))
+	if (!add_link(&hash, "/proc/self/root"))
 		return false;
 	for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++)
 		if (!add_link(&hash, namespaces[i]))
@@ -89,20 +75,18 @@ static void sum_of(const struct stored *stored, char sum[SHA256_HEX + 1])
 	sha256_finish_hex(&hash, sum);
 }
 
-bool probe_cache_load(struct arena *arena, const char *state_directory, const char *key, struct probe_trial *trial)
+bool trial_cache_load(struct arena *arena, const char *state_directory, const char *key, struct trial *trial)
 {
 	struct error ignored;
 	struct stored stored = { 0 };
-	struct stat info;
+	struct private_file file;
 	char sum[SHA256_HEX + 1];
 	autoclose int directory = state_open(arena, state_directory, false, &ignored);
-	autoclose int fd = directory < 0 ? -1 : openat(directory, "probe", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) ||
-	    info.st_nlink != 1 || info.st_size != (off_t)sizeof stored)
+	if (directory < 0 || private_file_read(arena, directory, "probe", PRIVATE_FILE_OWN, sizeof stored, &file) < 0 ||
+	    file.length != sizeof stored)
 		return false;
-	if (read(fd, &stored, sizeof stored) != (ssize_t)sizeof stored)
-		return false;
+	memcpy(&stored, file.bytes, sizeof stored);
 	sum_of(&stored, sum);
 	if (memcmp(stored.magic, magic, sizeof magic) != 0 || memcmp(stored.sum, sum, SHA256_HEX) != 0 ||
 	    memcmp(stored.key, key, SHA256_HEX) != 0)
@@ -111,13 +95,12 @@ bool probe_cache_load(struct arena *arena, const char *state_directory, const ch
 	return true;
 }
 
-void probe_cache_save(struct arena *arena, const char *state_directory, const char *key, const struct probe_trial *trial)
+void trial_cache_save(struct arena *arena, const char *state_directory, const char *key, const struct trial *trial)
 {
 	struct error ignored;
 	struct stored stored = { 0 };
-	char sum[SHA256_HEX + 1], temporary[64];
+	char sum[SHA256_HEX + 1];
 	autoclose int directory = state_open(arena, state_directory, false, &ignored);
-	autoclose int fd = -1;
 
 	if (directory < 0)
 		return;
@@ -126,12 +109,5 @@ void probe_cache_save(struct arena *arena, const char *state_directory, const ch
 	stored.trial = *trial;
 	sum_of(&stored, sum);
 	memcpy(stored.sum, sum, SHA256_HEX);
-	snprintf(temporary, sizeof temporary, ".probe-%ld", (long)getpid());
-	unlinkat(directory, temporary, 0); /* of a process of this number that was killed */
-	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return;
-	if (write(fd, &stored, sizeof stored) != (ssize_t)sizeof stored ||
-	    renameat(directory, temporary, directory, "probe") < 0)
-		unlinkat(directory, temporary, 0);
+	(void)private_file_write(directory, "probe", &stored, sizeof stored, &(struct private_file_options){ .mode = 0600 });
 }

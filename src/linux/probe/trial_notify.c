@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notification, for real: a filter with a listener, a call that waits for an answer, a descriptor handed in as that answer. Takes a filter
- * on that cannot be taken off: only for a throwaway child. */
+/* Tries seccomp notification: a filter with a listener, a call that waits for a reply, an fd passed
+ * as the reply. Loads a filter that cannot be removed: only for a throwaway child. */
 #include "linux/probe/trial.h"
 
 #include <errno.h>
@@ -15,18 +15,18 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
 #include "linux/confine/filter.h"
 
 enum {
-	ANSWER_MS = 2000,
+	REPLY_MS = 2000,
 	FLAG_LISTENER = 1 << 3, /* SECCOMP_FILTER_FLAG_* */
 	FLAG_KILLABLE = 1 << 5,
-	ADDFD_ANSWERS = 1 << 1, /* SECCOMP_ADDFD_FLAG_SEND */
-	VALUE_TOLD = 4711, /* what the supervisor answers where it cannot answer with a descriptor */
+	ADDFD_REPLIES = 1 << 1, /* SECCOMP_ADDFD_FLAG_SEND */
+	REPLY_VALUE = 4711, /* the reply if it cannot be an fd */
 };
 
 /* struct seccomp_notif_addfd and its ioctl: headers older than 5.9 lack them. */
@@ -36,7 +36,7 @@ struct addfd {
 };
 #define IOCTL_ADDFD _IOW('!', 3, struct addfd)
 
-/* A call without effect that neither the C library nor this file makes otherwise. */
+/* Notifies getpgid(), which has no effect and has no other caller in this process. */
 static struct sock_filter notifying[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgid, 0, 1),
@@ -52,19 +52,19 @@ static int load(struct sock_filter *code, size_t count, unsigned flags)
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-/* The descriptor that the answer brought is one that was not there before. */
+/* Makes the call. Exits with 0 if the result is the reply's value or an open fd. */
 _Noreturn static void ask(int listener)
 {
 	long got;
-	close(listener); /* without a supervisor the call ends */
+	close(listener); /* or the call would wait forever for a supervisor that exited */
 	got = syscall(SYS_getpgid, 0);
-	_exit(got == VALUE_TOLD || (got > STDERR_FILENO && fcntl((int)got, F_GETFD) >= 0) ? 0 : 1);
+	_exit(got == REPLY_VALUE || (got > STDERR_FILENO && fcntl((int)got, F_GETFD) >= 0) ? 0 : 1);
 }
 
-static int answer(int listener, uint64_t id, struct probe_trial *trial)
+static int reply(int listener, uint64_t id, struct trial *trial)
 {
-	struct addfd addfd = { .id = id, .flags = ADDFD_ANSWERS, .source = (uint32_t)listener };
-	struct seccomp_notif_resp response = { .id = id, .val = VALUE_TOLD };
+	struct addfd addfd = { .id = id, .flags = ADDFD_REPLIES, .source = (uint32_t)listener };
+	struct seccomp_notif_resp response = { .id = id, .val = REPLY_VALUE };
 	if (ioctl(listener, IOCTL_ADDFD, &addfd) >= 0) {
 		trial->number[STAGE_ADDFD] = 0;
 		trial->number[STAGE_ADDFD_SEND] = 0;
@@ -76,21 +76,21 @@ static int answer(int listener, uint64_t id, struct probe_trial *trial)
 	return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-/* Was there a question, and was it answered? */
-static bool serve(int listener, struct probe_trial *trial)
+/* True if one call was notified and received a reply. */
+static bool serve(int listener, struct trial *trial)
 {
 	struct pollfd asked = { .fd = listener, .events = POLLIN };
-	/* The kernel may know longer structures than this header; it asks for zeroes and for room. */
+	/* A newer kernel may write a longer structure than this header's, and requires zeroes. */
 	union {
 		struct seccomp_notif notification;
 		char room[512];
 	} received;
 	memset(&received, 0, sizeof received);
-	return poll(&asked, 1, ANSWER_MS) == 1 && ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &received) == 0 &&
-	       answer(listener, received.notification.id, trial) == 0;
+	return poll(&asked, 1, REPLY_MS) == 1 && ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &received) == 0 &&
+	       reply(listener, received.notification.id, trial) == 0;
 }
 
-void probe_notify_run(struct probe_trial *trial)
+void trial_notify_run(struct trial *trial)
 {
 	autoclose int listener = -1;
 	int status = 0;
@@ -117,6 +117,6 @@ void probe_notify_run(struct probe_trial *trial)
 		return;
 	if (!serve(listener, trial))
 		kill(pid, SIGKILL);
-	if (waitpid(pid, &status, 0) != pid || status != 0)
+	if (child_wait(pid, &status) < 0 || status != 0)
 		trial->number[STAGE_ADDFD] = EPROTO;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the view shows and where, as one sorted list. Pure. */
+/* The mounts of the view as one sorted list. Makes no system call. */
 #include "linux/view/internal.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ bool view_has_grant_at(const struct plan *plan, const char *path)
 	return grant && strcmp(grant->path, path) == 0;
 }
 
-/* A grant whose nearest containing grant already shows it with the same rights needs no mount of its own. */
+/* True if the innermost containing grant already mounts this one with the same rights. */
 static bool is_shown_by_parent(const struct plan *plan, size_t index)
 {
 	const struct plan_grant *grant = &plan->grants.items[index];
@@ -68,7 +68,7 @@ void view_list(const struct plan *plan, const struct state *state, struct view_e
 				.is_writable = plan->grants.items[i].kind == GRANT_WRITE,
 			};
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		items[count++] = (struct view_entry){ .path = plan->sockets.items[i].path, .kind = VIEW_SOCKET };
+		items[count++] = (struct view_entry){ .path = plan->sockets.items[i].value, .kind = VIEW_SOCKET };
 	qsort(items, count, sizeof *items, compare_entries);
 	entries->items = items;
 	entries->count = count;

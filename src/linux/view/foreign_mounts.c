@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What else is mounted in a writable tree comes along with it. Files may; the kernel's own switches (a chroot with its /proc and /sys in
- * the project) must not: their owner is root, and root without capabilities is still that owner. Only reads. */
+/* Reads the list of mounts. Refuses kernel file systems in writable trees. A writable tree is
+ * copied with its submounts, for example a chroot with its /proc and /sys in the project. Ordinary
+ * files are fine. The kernel's settings are not: they belong to root, and root without capabilities
+ * is still their owner. Only reads. */
 #include "linux/view/internal.h"
 
 #include <errno.h>
@@ -15,7 +17,7 @@ static const char *const kernel_types[] = {
 	"efivarfs", "pstore", "bpf",	"selinuxfs", "smackfs",	 "fusectl", "binfmt_misc", "rpc_pipefs", "resctrl",
 };
 
-static bool is_kernels(const char *type)
+static bool is_kernel_type(const char *type)
 {
 	for (size_t i = 0; i < sizeof kernel_types / sizeof kernel_types[0]; i++)
 		if (strcmp(type, kernel_types[i]) == 0)
@@ -23,7 +25,8 @@ static bool is_kernels(const char *type)
 	return false;
 }
 
-/* Blanks, backslashes and line breaks stand there as three octal digits. */
+/* Decodes blanks, backslashes and line breaks, which mountinfo writes as a backslash and three
+ * octal digits. */
 static void decode(char *path)
 {
 	char *out = path;
@@ -38,28 +41,31 @@ static void decode(char *path)
 	*out = '\0';
 }
 
-static bool is_in_writable(const struct plan *plan, const char *path)
+/* "36 35 98:0 /root /mount/point options [tags...] - type source options". Returns the mount point,
+ * or NULL. */
+static char *parse_line(char *line, char **type)
 {
-	const struct plan_grant *grant = plan_grant_for(plan, path);
-	return grant && grant->kind == GRANT_WRITE;
-}
-
-/* "36 35 98:0 /root /mount/point options [tags...] - type source options" */
-static int judge_line(const struct plan *plan, char *line, struct error *err)
-{
-	char *fields[5] = { 0 }, *type = strstr(line, " - ");
-	if (!type)
-		return 0;
-	*type = '\0';
-	type += strlen(" - ");
-	type[strcspn(type, " \n")] = '\0';
+	char *fields[5] = { 0 };
+	*type = strstr(line, " - ");
+	if (!*type)
+		return NULL;
+	**type = '\0';
+	*type += strlen(" - ");
+	(*type)[strcspn(*type, " \n")] = '\0';
 	for (size_t i = 0; i < 5; i++)
 		if (!(fields[i] = strsep(&line, " ")))
-			return 0;
+			return NULL;
 	decode(fields[4]);
-	if (!is_kernels(type) || !is_in_writable(plan, fields[4]))
+	return fields[4];
+}
+
+static int check_line(const struct plan *plan, char *line, struct error *err)
+{
+	char *type;
+	const char *path = parse_line(line, &type);
+	if (!path || !is_kernel_type(type) || !plan_is_writable(plan, path))
 		return 0;
-	error_set(err, "%s is a %s of this machine, and the command could write it", fields[4], type);
+	error_set(err, "%s is a %s mount of this machine, and the command could write to it", path, type);
 	return error_hint(err, "unmount it, or use another --project");
 }
 
@@ -71,7 +77,21 @@ int view_refuse_mounts(const struct plan *plan, struct error *err)
 	if (!file)
 		return error_errno(err, errno, "cannot read /proc/self/mountinfo");
 	while (getline(&line, &size, file) > 0)
-		if (judge_line(plan, line, err) < 0)
+		if (check_line(plan, line, err) < 0)
 			return -1;
 	return ferror(file) ? error_errno(err, errno, "cannot read /proc/self/mountinfo") : 0;
+}
+
+bool view_has_mounts_below(const char *path)
+{
+	autofclose FILE *file = fopen("/proc/self/mountinfo", "re");
+	autofree char *line = NULL;
+	size_t size = 0;
+	while (file && getline(&line, &size, file) > 0) {
+		char *type;
+		const char *point = parse_line(line, &type);
+		if (!point || (path_is_within(point, path) && strcmp(point, path) != 0))
+			return true;
+	}
+	return !file || ferror(file);
 }

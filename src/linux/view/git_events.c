@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and forgets. Never blocks, never answers, keeps nothing. */
+/* Receives and discards. Never blocks, never replies, stores nothing. */
 #include "linux/view/git_events.h"
 
 #include <errno.h>
@@ -8,12 +8,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/backend.h"
 #include "common/base/cleanup.h"
 #include "common/plan/plan.h"
+#include "linux/view/view.h"
 
 enum {
-	LINE_BYTES = 8192, /* the sentence with a path of PATH_MAX; what is longer is cut off and therefore is something else */
-	LINES_AT_ONCE = 64, /* a command that sends without end must not keep init from its other duties */
+	LINE_BYTES = 8192, /* the sentence with a path of PATH_MAX; a longer one is cut and does not match */
+	LINES_AT_ONCE = 64, /* a command that sends without end must not keep init busy */
 };
 
 int git_events_open(int root)
@@ -21,9 +23,10 @@ int git_events_open(int root)
 	static const char path[] = PLAN_GIT_EVENTS;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	_Static_assert(sizeof path <= sizeof address.sun_path, "the name of the socket is too long");
+	_Static_assert(sizeof path <= sizeof address.sun_path, "the path of the socket is too long");
 	memcpy(address.sun_path, path + 1, sizeof path - 1);
-	/* A socket is bound by name only, and the process's root is still the host's. */
+	/* bind() takes only a path, and the process's root is still the host's: hence a relative
+	 * one. */
 	if (fd < 0 || fchdir(root) < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0)
 		return -1;
 	return steal_fd(&fd);
@@ -45,16 +48,21 @@ static bool ends(const char *at, size_t length, const char *suffix)
 	return length >= size && memcmp(at + length - size, suffix, size) == 0;
 }
 
-/* A file of a git directory, not any file that `git config --file` may name. */
+/* True for a configuration in a git directory, which may have any name. In a bare repository git
+ * names it without a directory. */
 static bool is_repository_config(const char *path, size_t length)
 {
-	bool is_inside = (length > 5 && memcmp(path, ".git/", 5) == 0) || memmem(path, length, "/.git/", 6);
-	return is_inside && (ends(path, length, "/config") || ends(path, length, "/config.worktree"));
+	static const char *const names[] = { "config", "config.worktree" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (ends(path, length, names[i]) && (length == strlen(names[i]) || path[length - strlen(names[i]) - 1] == '/'))
+			return true;
+	return false;
 }
 
-/* Renaming the finished file over a mount point is EBUSY, and nothing else of git's is: a lock that another git holds, a full disk or a
- * missing right read differently. With messages in another language git is not understood, and berm says nothing. */
-bool git_events_is_refusal(const char *line, size_t length)
+/* Only renaming the finished file over a mount point fails with EBUSY: git reports a lock of
+ * another git, a full disk or a missing permission differently. Messages in another language are
+ * not recognised, and berm then explains nothing. */
+static bool is_config_refusal(const char *line, size_t length)
 {
 	static const char reason[] = ": Device or resource busy\n";
 	if (!takes(&line, &length, "error could not write config file ") || !ends(line, length, reason))
@@ -62,17 +70,37 @@ bool git_events_is_refusal(const char *line, size_t length)
 	return is_repository_config(line, length - strlen(reason));
 }
 
-bool git_events_take(int fd)
+/* git's complaints when it updates a working tree. A file of a locked directory is on a read-only
+ * mount, a locked or hidden one is a mount point. */
+static bool is_file_refusal(const char *line, size_t length)
+{
+	static const char *const complaints[] = { "error unable to unlink old '", "error unable to unlink '",
+						  "error unable to create file " };
+	bool is_complaint = false;
+	for (size_t i = 0; i < sizeof complaints / sizeof complaints[0] && !is_complaint; i++)
+		is_complaint = takes(&line, &length, complaints[i]);
+	return is_complaint &&
+	       (ends(line, length, ": Read-only file system\n") || ends(line, length, ": Device or resource busy\n"));
+}
+
+unsigned git_events_refusal(const char *line, size_t length)
+{
+	if (is_config_refusal(line, length))
+		return GIT_REFUSED_CONFIG;
+	return is_file_refusal(line, length) ? GIT_REFUSED_FILES : 0;
+}
+
+unsigned git_events_take(int fd)
 {
 	char line[LINE_BYTES];
-	bool is_refused = false;
+	unsigned refused = 0;
 	for (int i = 0; i < LINES_AT_ONCE; i++) {
 		ssize_t got = recv(fd, line, sizeof line, MSG_DONTWAIT);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			break;
-		is_refused = is_refused || git_events_is_refusal(line, (size_t)got);
+		refused |= git_events_refusal(line, (size_t)got);
 	}
-	return is_refused;
+	return refused;
 }

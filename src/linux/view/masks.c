@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Denied, protected and pinned paths, as mounts on what exists now.
+/* Mounts over denied, protected and pinned paths that exist now.
  *
- * denied: a mode-000, read-only file or directory lies over it (EACCES), which as a rule the launcher has made (furnish.h). protected: a read-only copy of itself; of a
- * submodule's configuration, one that git can live with (masks_git.c). pinned: a plain copy of itself, because a mount point
- * cannot be renamed or removed, so that no ancestor of the two above can be moved aside and replaced; a symlink too, which can be
- * mounted on if it is opened itself. Targets are opened without following symlinks; a path that changed since the scan ends the
+ * Denied: a read-only file or directory of mode 000 is mounted over it (EACCES), usually one that
+ * the launcher has made (run_files.h). Protected: a read-only copy of itself; for a submodule's
+ * configuration a text with which git works (masks_git.c). Opened: a copy from before the lock, on
+ * top of a protected directory. Pinned: a plain copy of itself. A mount point cannot be renamed or
+ * removed, so no ancestor of a denied or protected path can be moved aside and replaced. That
+ * includes symlinks, which can be mounted on if they are opened themselves.
+ *
+ * Targets are opened without following symlinks. A path that changed since the scan ends the
  * launch. */
 #include "linux/view/internal.h"
 
@@ -21,13 +25,19 @@
 #include "linux/syscalls.h"
 #include "linux/view/mount.h"
 
-/* Sources lie on a tmpfs of the view's own: a source on the targets' own mount makes the kernel's work quadratic. */
+/* Sources are on the view's own tmpfs: with a source on the targets' mount the kernel's work would
+ * be quadratic. */
 struct masks {
-	int root, own;
-	int mount; /* the one that `own` lies on */
+	int root, run_files;
+	int mount; /* contains run_files */
 	const struct plan *plan;
-	size_t texts; /* that were made */
+	size_t texts; /* number of text files created */
+	/* After the launch (late_masks.h): run_files can be written, `mount` has the same files and
+	 * is read-only, and there is no /proc. */
+	bool is_late;
 };
+
+enum { PINS_MANY = 64 };
 
 enum cover { COVER_PIN, COVER_LOCK, COVER_MASK };
 
@@ -40,21 +50,22 @@ struct step {
 static int changed(const char *path, struct error *err)
 {
 	error_set(err, "%s changed while the sandbox was being set up", path);
-	err->number = EAGAIN; /* a new scan may find it settled */
-	return error_hint(err, "something else is renaming files there; run the command again");
+	err->number = EAGAIN; /* a new scan may succeed */
+	return error_hint(err, "another process is renaming files there; run the command again");
 }
 
 static int cover_with_copy(int target, bool is_read_only)
 {
-	autoclose int tree = tree_clone(target, true);
+	autoclose int tree = mount_clone(target, true);
 	if (tree < 0)
 		return -1;
-	if (is_read_only && tree_set(tree, ATTR_RDONLY, true) < 0)
+	if (is_read_only && mount_set(tree, ATTR_RDONLY, true) < 0)
 		return -1;
-	return tree_attach(tree, target);
+	return mount_attach(tree, target);
 }
 
-/* A directory by one call less, from inside it; where that cannot be entered, and for the rest, by descriptors. */
+/* A directory takes one call less from inside it. One that cannot be entered, and all else, is
+ * mounted by descriptor. */
 static int cover_with_itself(int target, enum file_type type)
 {
 	if (type == FILE_DIRECTORY && fchdir(target) == 0 && mount(".", ".", NULL, MS_BIND | MS_REC, NULL) == 0)
@@ -62,14 +73,16 @@ static int cover_with_itself(int target, enum file_type type)
 	return cover_with_copy(target, false);
 }
 
-/* Read-only is what copies of it have to be, or the owner of a mask could chmod it; writable it is for as long as something is made. */
+/* Copies inherit read-only, or the owner of a mask could chmod it. The mount is writable only while
+ * a file is created. */
 static int set_writable(const struct masks *masks, bool is_writable)
 {
 	const struct mount_attributes change = { .set = is_writable ? 0 : ATTR_RDONLY, .clear = is_writable ? ATTR_RDONLY : 0 };
-	return sys_mount_setattr(masks->mount, "", AT_EMPTY_PATH, &change);
+	return masks->is_late ? 0 : sys_mount_setattr(masks->mount, "", AT_EMPTY_PATH, &change);
 }
 
-/* Onto the descriptor itself, whatever its path is by now. The working directory is `own`. */
+/* Mounts onto the descriptor itself, whatever its path is by now. The working directory is
+ * run_files. */
 static int cover_with(const char *name, int target)
 {
 	char path[32];
@@ -77,47 +90,60 @@ static int cover_with(const char *name, int target)
 	return mount(name, path, NULL, MS_BIND, NULL);
 }
 
-/* `made`: 0, or -1 with errno. What wrote to it is closed by now, or the mount could not become read-only. */
+/* Mounts a file of run_files onto the descriptor. */
+static int cover_from(const struct masks *masks, const char *name, int target)
+{
+	autoclose int source = -1;
+	autoclose int tree = -1;
+	if (!masks->is_late)
+		return cover_with(name, target);
+	source = openat(masks->mount, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	tree = source < 0 ? -1 : mount_clone(source, false);
+	return tree < 0 ? -1 : mount_attach(tree, target);
+}
+
+/* `made`: 0, or -1 with errno. Its writer has been closed, or the mount could not become
+ * read-only. */
 static int cover_with_new(const struct masks *masks, const char *name, int target, int made)
 {
-	int number = errno == EEXIST ? ENOENT : errno; /* it was not the source that is missing */
+	int number = errno == EEXIST ? ENOENT : errno; /* then the target is missing, not the source */
 	if (set_writable(masks, false) < 0)
 		return -1;
 	errno = number;
-	return made < 0 ? -1 : cover_with(name, target);
+	return made < 0 ? -1 : cover_from(masks, name, target);
 }
 
-/* All directories that are hidden have one in common, which the launcher makes if it sees one. */
+/* All masked directories share one mask, which the launcher creates if it sees such a directory. */
 static int cover_with_directory(const struct masks *masks, int target)
 {
-	static const char name[] = FURNISH_MASKS "/" FURNISH_DIRECTORY;
-	if (cover_with(name, target) == 0)
+	static const char name[] = RUN_FILES_MASKS "/" RUN_FILES_DIRECTORY;
+	if (cover_from(masks, name, target) == 0)
 		return 0;
 	if (errno != ENOENT || set_writable(masks, true) < 0)
 		return -1;
-	return cover_with_new(masks, name, target, mkdirat(masks->own, name, 0));
+	return cover_with_new(masks, name, target, mkdirat(masks->run_files, name, 0));
 }
 
 static int cover_with_mask(const struct masks *masks, int target)
 {
-	char name[FURNISH_NAME];
+	char name[RUN_FILES_NAME_MAX];
 	struct stat hidden;
 	if (fstat(target, &hidden) < 0)
 		return -1;
 	if (S_ISDIR(hidden.st_mode))
 		return cover_with_directory(masks, target);
-	furnish_mask_name(&hidden, name);
-	if (cover_with(name, target) == 0)
+	run_files_mask_name(&hidden, name);
+	if (cover_from(masks, name, target) == 0)
 		return 0;
-	/* Of what the launcher could not see, or saw something else for. */
+	/* The launcher could not inspect this file, or saw another one at its path. */
 	if (errno != ENOENT || set_writable(masks, true) < 0)
 		return -1;
-	return cover_with_new(masks, name, target, furnish_make_mask(masks->own, name, &hidden));
+	return cover_with_new(masks, name, target, run_files_make_mask(masks->run_files, name, &hidden));
 }
 
-static int write_text(int own, const char *name, const char *text)
+static int write_text(int run_files, const char *name, const char *text)
 {
-	autoclose int file = openat(own, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	autoclose int file = openat(run_files, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	ssize_t written = file < 0 ? -1 : write(file, text, strlen(text));
 	if (written >= 0 && written != (ssize_t)strlen(text))
 		errno = ENOSPC;
@@ -126,11 +152,11 @@ static int write_text(int own, const char *name, const char *text)
 
 static int cover_with_text(struct masks *masks, int target, const char *text)
 {
-	char name[FURNISH_NAME];
-	snprintf(name, sizeof name, FURNISH_MASKS "/text-%zu", masks->texts++);
+	char name[RUN_FILES_NAME_MAX];
+	snprintf(name, sizeof name, RUN_FILES_MASKS "/text-%zu", masks->texts++);
 	if (set_writable(masks, true) < 0)
 		return -1;
-	return cover_with_new(masks, name, target, write_text(masks->own, name, text));
+	return cover_with_new(masks, name, target, write_text(masks->run_files, name, text));
 }
 
 static int cover_with_lock(struct masks *masks, int target, const char *path)
@@ -139,13 +165,13 @@ static int cover_with_lock(struct masks *masks, int target, const char *path)
 	return text ? cover_with_text(masks, target, text) : cover_with_copy(target, true);
 }
 
-/* A symlink is only ever pinned: it is opened itself, and must still be one. */
+/* A symlink is only ever pinned. It is opened itself and must still be a symlink. */
 static int open_target(int root, const struct step *step)
 {
 	autoclose int link = -1;
 	struct stat info;
 	if (step->type != FILE_SYMLINK)
-		return tree_open(root, step->path);
+		return mount_open(root, step->path);
 	link = sys_openat2(root, step->path + 1, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (link < 0 || fstat(link, &info) < 0)
 		return -1;
@@ -156,15 +182,103 @@ static int open_target(int root, const struct step *step)
 	return steal_fd(&link);
 }
 
+/* A path in a locked directory that stays writable: a copy of it that was made before the lock. */
+struct opening {
+	const char *path;
+	int tree;
+};
+
+struct openings {
+	struct opening *items;
+	size_t count;
+};
+
+static void close_openings(struct openings *openings)
+{
+	for (size_t i = 0; i < openings->count; i++)
+		close(openings->items[i].tree);
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+	return path_is_within(path, directory) && strcmp(path, directory) != 0;
+}
+
+/* True if this is the innermost locked directory around the path. */
+static bool is_innermost_lock(const struct plan *plan, const char *lock, const char *path)
+{
+	const struct plan_matches *locked = &plan->scan->locked;
+	if (!is_below(path, lock))
+		return false;
+	for (size_t i = 0; i < locked->count; i++)
+		if (is_below(locked->items[i].path, lock) && path_is_within(path, locked->items[i].path))
+			return false;
+	return true;
+}
+
+/* Copies the opened parts of the directory, with the mounts in it as they are now. */
+static int copy_openings(const struct masks *masks, const char *lock, struct openings *openings, struct error *err)
+{
+	const struct plan_matches *opened = &masks->plan->scan->opened;
+	for (size_t i = 0; i < opened->count; i++) {
+		const char *path = opened->items[i].path;
+		autoclose int target = -1;
+		int tree;
+		if (!is_innermost_lock(masks->plan, lock, path))
+			continue;
+		target = mount_open(masks->root, path);
+		if (target < 0 && errno == EACCES)
+			continue; /* this user may not enter it */
+		tree = target < 0 ? -1 : mount_clone(target, true);
+		if (tree < 0)
+			return errno == ENOENT || errno == ELOOP || errno == ENOTDIR
+				       ? changed(path, err)
+				       : error_errno(err, errno, "cannot open %s", path);
+		*(struct opening *)arena_push(masks->plan->arena, openings) = (struct opening){ path, tree };
+	}
+	return 0;
+}
+
+/* The copy is attached only to the directory of which it is a copy. */
+static int attach_opening(const struct masks *masks, const struct opening *opening, struct error *err)
+{
+	autoclose int target = mount_open(masks->root, opening->path);
+	struct stat copied, found;
+	if (target < 0 || fstat(target, &found) < 0 || fstat(opening->tree, &copied) < 0)
+		return errno == ENOENT || errno == ELOOP || errno == ENOTDIR
+			       ? changed(opening->path, err)
+			       : error_errno(err, errno, "cannot open %s", opening->path);
+	if (found.st_dev != copied.st_dev || found.st_ino != copied.st_ino)
+		return changed(opening->path, err);
+	if (mount_attach(opening->tree, target) < 0)
+		return error_errno(err, errno, "cannot keep %s writable", opening->path);
+	return 0;
+}
+
+static int attach_openings(const struct masks *masks, const struct openings *openings, struct error *err)
+{
+	for (size_t i = 0; i < openings->count; i++)
+		if (attach_opening(masks, &openings->items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* A socket outside of writable trees may end with its program, and needs no mask then. The command
+ * cannot have moved it. */
+static bool is_harmless_absence(const struct plan *plan, const struct step *step)
+{
+	return step->type == FILE_SOCKET && errno == ENOENT && !plan_is_below_writable(plan, step->path);
+}
+
 static int apply_step(struct masks *masks, const struct step *step, struct error *err)
 {
 	autoclose int target = open_target(masks->root, step);
 	int result;
-	/* Gone since the scan, and perhaps there again under another name. */
+	/* Removed since the scan, or renamed. */
 	if (target < 0 && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR))
-		return changed(step->path, err);
+		return is_harmless_absence(masks->plan, step) ? 0 : changed(step->path, err);
 	if (target < 0 && errno == EACCES)
-		return 0; /* below a directory that this user may not enter, or that is masked already */
+		return 0; /* its directory is masked already, or this user may not enter it */
 	if (target < 0)
 		return error_errno(err, errno, "cannot open %s", step->path);
 	if (step->cover == COVER_MASK)
@@ -180,34 +294,136 @@ static int apply_step(struct masks *masks, const struct step *step, struct error
 	return 0;
 }
 
+/* Locks a path, except for its opened parts. */
+static int apply_lock(struct masks *masks, const struct step *step, struct error *err)
+{
+	struct openings openings = { 0 };
+	int status = step->type == FILE_DIRECTORY ? copy_openings(masks, step->path, &openings, err) : 0;
+	if (status == 0)
+		status = apply_step(masks, step, err);
+	if (status == 0)
+		status = attach_openings(masks, &openings, err);
+	close_openings(&openings);
+	return status;
+}
+
+/* Mounts a copy of the grant's mount in the host's tree, at the grant's own path. Returns it, or -1
+ * with errno. A process reaches the host's tree only until it enters the new root. */
+static int attach_bare_copy(int root, const char *grant)
+{
+	autoclose int shown = mount_open(root, grant);
+	autoclose int copy = shown < 0 ? -1 : mount_clone(shown, false);
+	autoclose int host = copy < 0 ? -1 : mount_open(AT_FDCWD, grant);
+	return host >= 0 && mount_attach(copy, host) == 0 ? steal_fd(&copy) : -1;
+}
+
+static int detach(int tree)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", tree);
+	return umount2(path, MNT_DETACH);
+}
+
+/* Pins a directory with its twin in the bare copy. False if that cannot be: the usual way
+ * remains. */
+static bool pin_with_twin(int root, const char *path)
+{
+	autoclose int target = mount_open(root, path);
+	autoclose int twin = target < 0 ? -1 : mount_open(AT_FDCWD, path);
+	struct stat found, copied;
+	if (twin < 0 || fstat(target, &found) < 0 || fstat(twin, &copied) < 0 || found.st_dev != copied.st_dev ||
+	    found.st_ino != copied.st_ino)
+		return false;
+	return fchdir(twin) == 0 && cover_with(".", target) == 0;
+}
+
+static int pin(struct masks *masks, const struct plan_match *match, bool has_twin, struct error *err)
+{
+	struct step step = { match->path, match->type, COVER_PIN };
+	if (has_twin && match->type == FILE_DIRECTORY && pin_with_twin(masks->root, match->path))
+		return 0;
+	return apply_step(masks, &step, err);
+}
+
+/* Pins `count` paths of one grant. To copy a directory the kernel looks at every mount in the mount
+ * around it, so with many pins side by side its work would be quadratic: then the copies are made
+ * of a mount without any. */
+static int pin_grant(struct masks *masks, const char *grant, const struct plan_match *pins, size_t count, struct error *err)
+{
+	autoclose int copy = -1;
+	if (count >= PINS_MANY && !view_has_mounts_below(grant))
+		copy = attach_bare_copy(masks->root, grant);
+	for (size_t i = 0; i < count; i++)
+		if (pin(masks, &pins[i], copy >= 0, err) < 0)
+			return -1;
+	return copy >= 0 && detach(copy) < 0 ? error_errno(err, errno, "cannot detach a copy of %s", grant) : 0;
+}
+
 int masks_pin(int root, const struct plan *plan, struct error *err)
 {
 	struct masks masks = { .root = root, .plan = plan };
-	for (size_t i = 0; i < plan->pinned.count; i++) {
-		const struct plan_match *match = &plan->pinned.items[i];
-		struct step step = { match->path, match->type, COVER_PIN };
-		if (apply_step(&masks, &step, err) < 0)
+	const struct plan_matches *pinned = &plan->scan->pinned;
+	for (size_t i = 0, count; i < pinned->count; i += count) {
+		const struct plan_grant *grant = plan_grant_for(plan, pinned->items[i].path);
+		for (count = 1; i + count < pinned->count; count++)
+			if (plan_grant_for(plan, pinned->items[i + count].path) != grant)
+				break;
+		if (pin_grant(&masks, grant ? grant->path : "/", &pinned->items[i], count, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Two sorted lists, walked as one: a parent always before what lies below it, or its copy would cover the mounts inside. Pins were there before: a
- * copy of what has pins in it has them too. */
+/* Waits until the launcher has made the mask with this index; it makes them in the order of the
+ * list. */
+static int await_mask(const struct view_request *request, size_t index, size_t *made, struct error *err)
+{
+	while (index >= *made)
+		if (request->await_run_files(request->self, made, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int apply_match(struct masks *masks, const struct plan_match *match, bool is_mask, struct error *err)
+{
+	struct step step = { match->path, match->type, is_mask ? COVER_MASK : COVER_LOCK };
+	return is_mask ? apply_step(masks, &step, err) : apply_lock(masks, &step, err);
+}
+
+/* Merges two sorted lists: a parent comes before its descendants, or its copy would cover their
+ * mounts. Pins are mounted already: the recursive copy of a directory contains them. */
 int masks_apply(const struct masks_place *place, const struct plan *plan, struct error *err)
 {
-	struct masks masks = { place->root, place->own, place->mount, plan, 0 };
-	const struct plan_matches *locked = &plan->locked, *masked = &plan->masked;
-	if (set_writable(&masks, false) < 0 || fchdir(masks.own) < 0)
+	struct masks masks = { place->root, place->run_files, place->mount, plan, 0, false };
+	const struct plan_matches *locked = &plan->scan->locked, *masked = &plan->scan->masked;
+	const struct view_request *request = place->request;
+	size_t made = 0;
+	if (request->await_run_files(request->self, &made, err) < 0)
+		return -1;
+	if (set_writable(&masks, false) < 0 || fchdir(masks.run_files) < 0)
 		return error_errno(err, errno, "cannot make the root read-only");
 	for (size_t lock = 0, mask = 0; lock < locked->count || mask < masked->count;) {
 		bool is_mask = lock == locked->count ||
 			       (mask < masked->count && strcmp(masked->items[mask].path, locked->items[lock].path) < 0);
-		size_t index = is_mask ? mask++ : lock++;
-		const struct plan_match *match = is_mask ? &masked->items[index] : &locked->items[index];
-		struct step step = { match->path, match->type, is_mask ? COVER_MASK : COVER_LOCK };
-		if (apply_step(&masks, &step, err) < 0)
+		if (is_mask && await_mask(request, mask, &made, err) < 0)
+			return -1;
+		if (apply_match(&masks, is_mask ? &masked->items[mask++] : &locked->items[lock++], is_mask, err) < 0)
 			return -1;
 	}
-	return 0;
+	return masked->count > 0 ? await_mask(request, masked->count - 1, &made, err) : 0;
+}
+
+int masks_apply_late(const struct masks_place *place, const struct plan *plan, const struct plan_match *match, bool is_mask,
+		     size_t *texts, struct error *err)
+{
+	struct masks masks = { place->root, place->run_files, place->mount, plan, *texts, true };
+	int status = apply_match(&masks, match, is_mask, err);
+	*texts = masks.texts;
+	return status;
+}
+
+int masks_pin_late(int root, const char *path)
+{
+	autoclose int target = mount_open(root, path);
+	return target < 0 ? -1 : cover_with_copy(target, false);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thin layer over the descriptor-based mount calls. Each returns -1 with errno; words are the caller's. */
+/* A thin layer over the descriptor-based mount calls. Reports by errno only: messages are the
+ * caller's. */
 #include "linux/view/mount.h"
 
 #include <errno.h>
@@ -11,42 +12,42 @@
 #include "common/base/cleanup.h"
 #include "linux/syscalls.h"
 
-int tree_open(int root, const char *path)
+int mount_open(int root, const char *path)
 {
-	/* A slash at the start would leave `root`; "" is `root` itself, which openat2 names ".". */
+	/* A leading slash would leave `root`. openat2 refuses "" and calls `root` itself ".". */
 	while (*path == '/' && root != AT_FDCWD)
 		path++;
-	/* Without O_NOFOLLOW: with it, and O_PATH, a symlink as the last component would be opened itself. */
+	/* Without O_NOFOLLOW, which together with O_PATH would open a final symlink itself. */
 	return sys_openat2(root, *path ? path : ".", O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
-int tree_clone(int fd, bool is_recursive)
+int mount_clone(int fd, bool is_recursive)
 {
 	return sys_open_tree(fd, "", TREE_CLONE | AT_EMPTY_PATH | (is_recursive ? TREE_RECURSIVE : 0u));
 }
 
-int tree_set(int tree, uint64_t attributes, bool is_recursive)
+int mount_set(int tree, uint64_t attributes, bool is_recursive)
 {
 	struct mount_attributes change = { .set = attributes };
 	return sys_mount_setattr(tree, "", AT_EMPTY_PATH | (is_recursive ? TREE_RECURSIVE : 0u), &change);
 }
 
-int tree_attach(int tree, int target)
+int mount_attach(int tree, int target)
 {
 	return sys_move_mount(tree, "", target, "", MOVE_FROM_EMPTY | MOVE_TO_EMPTY);
 }
 
-int tree_attach_below(int tree, int directory, const char *name)
+int mount_attach_below(int tree, int directory, const char *name)
 {
 	return sys_move_mount(tree, "", directory, name, MOVE_FROM_EMPTY);
 }
 
-int tree_attach_at(int tree, int root, const char *path)
+int mount_attach_at(int tree, int root, const char *path)
 {
-	return tree_attach_below(tree, root, path + 1);
+	return mount_attach_below(tree, root, path + 1);
 }
 
-int tree_bind_at(int root, const char *source, const char *path, bool is_recursive)
+int mount_bind_at(int root, const char *source, const char *path, bool is_recursive)
 {
 	return fchdir(root) < 0 ? -1 : mount(source, path + 1, NULL, MS_BIND | (is_recursive ? MS_REC : 0), NULL);
 }
@@ -60,7 +61,7 @@ static int set_option(int fs, char *option)
 	return sys_fsconfig(fs, FS_SET_STRING, option, value);
 }
 
-int tree_new(const char *type, const char *options, uint64_t attributes)
+int mount_new(const char *type, const char *options, uint64_t attributes)
 {
 	autoclose int fs = sys_fsopen(type);
 	char copy[256];
@@ -81,7 +82,7 @@ int tree_new(const char *type, const char *options, uint64_t attributes)
 	return sys_fsmount(fs, (unsigned)attributes);
 }
 
-int tree_mount_at(int root, const char *path, const char *type, const char *options, unsigned long flags)
+int mount_new_at(int root, const char *path, const char *type, const char *options, unsigned long flags)
 {
 	return fchdir(root) < 0 ? -1 : mount(type, path + 1, type, flags, options);
 }

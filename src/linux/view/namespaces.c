@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates the namespaces of one run. What a host refuses is told with its stage, from which the cause follows (probe_causes.c). */
+/* Creates the namespaces of one run. An error carries the stage that the host refused, from which
+ * probe/causes.c derives the cause. */
 #include "linux/view/namespaces.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <sys/socket.h>
 
 #include "common/base/cleanup.h"
-#include "linux/probe/causes.h"
+#include "linux/stage.h"
 #include "linux/syscalls.h"
 
 #ifndef CLONE_INTO_CGROUP
@@ -50,7 +51,7 @@ static int write_file(const char *path, const char *text, struct error *err)
 	if (fd >= 0 && write(fd, text, length) == (ssize_t)length)
 		return 0;
 	error_errno(err, errno, "cannot write %s", path);
-	err->stage = STAGE_MAP; /* Ubuntu's restriction lets the namespace be made and refuses its map */
+	err->stage = STAGE_MAP; /* Ubuntu's restriction allows the namespace and refuses its map */
 	return -1;
 }
 
@@ -71,7 +72,7 @@ static int raise_loopback(struct error *err)
 	autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 	if (fd < 0 && errno == EAFNOSUPPORT)
-		return 0; /* a kernel without IPv4 has no loopback to raise */
+		return 0; /* a kernel without IPv4 has no loopback to bring up */
 	if (fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &request) == 0)
 		return 0;
 	error_errno(err, errno, "cannot bring up the sandbox's loopback");
@@ -79,7 +80,7 @@ static int raise_loopback(struct error *err)
 	return -1;
 }
 
-/* Of all namespaces the most expensive one. Made here, the launcher has its time for other work. */
+/* The most expensive namespace. Created here, it does not delay the launcher. */
 static int make_network(struct error *err)
 {
 	if (unshare(CLONE_NEWNET) == 0)
@@ -93,8 +94,9 @@ int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t
 {
 	if (map_identity(uid, gid, err) < 0)
 		return -1;
-	/* Made by clone3 its root would be the group that berm is in, and there are limits to be raised. */
+	/* Created by clone3, its root would be berm's own group, in which limits could be
+	 * raised. */
 	if ((options->has_group || options->has_scope) && unshare(CLONE_NEWCGROUP) < 0)
-		return error_errno(err, errno, "cannot make a control group namespace");
+		return error_errno(err, errno, "cannot create a cgroup namespace");
 	return options->has_host_network ? 0 : make_network(err);
 }

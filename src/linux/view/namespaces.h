@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The new namespaces: their creation, and what must be set in them before anything else. */
+/* Creates the namespaces of one run and initialises them. */
 #ifndef BERM_LINUX_VIEW_NAMESPACES_H
 #define BERM_LINUX_VIEW_NAMESPACES_H
 
@@ -9,15 +9,17 @@
 #include "common/base/error.h"
 
 struct namespaces_options {
-	bool has_host_network; /* network: all shares the host's */
-	bool has_group; /* the child is born into a control group of its own */
-	bool has_scope; /* it is moved into one before namespaces_settle, perhaps */
-	int group; /* its directory, with has_group */
+	bool has_host_network; /* `network: all` shares the host's network namespace */
+	bool has_group; /* the child starts in a control group made for it */
+	bool has_scope; /* systemd may move it into one before namespaces_settle */
+	int group; /* the group's directory, with has_group */
 };
 
-/* Like fork, into new user, mount, pid, ipc, uts and cgroup namespaces. The parent gets the pid and a pidfd, the child 0. -1 with err. */
+/* Forks into new user, mount, pid, ipc, uts and cgroup namespaces. Returns the pid and a pidfd,
+ * which the caller closes, to the parent, and 0 to the child. -1 with err. */
 pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, struct error *err);
-/* In the child: maps this uid and gid to themselves, and makes (unless the host's is shared) a network namespace whose loopback device is up. */
+/* In the child: maps this uid and gid to themselves. Unless the host's network is shared, creates a
+ * network namespace and brings its loopback device up. */
 int namespaces_settle(const struct namespaces_options *options, uid_t uid, gid_t gid, struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fresh /proc of the new pid namespace. What changes the machine is read-only there, because the owner of those files is uid 0
- * and root without capabilities is still that owner; what shows the kernel's secrets is covered. */
+/* A new /proc for the new pid namespace. Files that change the machine are read-only there: they
+ * belong to uid 0, and root without capabilities is still their owner. Files that show the kernel's
+ * secrets are masked. */
 #include "linux/view/internal.h"
 
 #include <errno.h>
@@ -12,49 +13,54 @@
 #include "linux/syscalls.h"
 #include "linux/view/mount.h"
 
-/* Show the kernel's memory or other users' keys; most of them to root only, which without capabilities still owns the files. */
+/* Files that show the kernel's memory or other users' keys. Most are readable by root only, which
+ * without capabilities is still their owner. */
 static const char *const hidden[] = { "keys",	  "key-users",	"kcore",	"kallsyms",    "vmallocinfo",
 				      "slabinfo", "timer_list", "pagetypeinfo", "iomem",       "ioports",
 				      "kmsg",	  "kpagecount", "kpageflags",	"kpagecgroup", "sched_debug" };
-/* For others than root the permissions of the rest hold by themselves. */
+/* For other users the permissions suffice for the rest. */
 enum { HIDDEN_FROM_ALL = 2 };
 
-/* Everybody may write "pressure"; the rest belongs to uid 0, which is another's uid inside unless berm runs as root. */
-static const char *const read_only[] = { "pressure", "sys", "sysrq-trigger", "irq", "bus", "fs" };
-enum { READ_ONLY_FOR_ALL = 1 };
+/* These change the machine and belong to uid 0. They are locked only if berm runs as root: another
+ * user's uid is not 0 inside. "pressure" is not here: a write there subscribes the writer's own
+ * descriptor to events and changes nothing else. */
+static const char *const read_only[] = { "sys", "sysrq-trigger", "irq", "bus", "fs" };
 
-/* Names in a /proc that was mounted a moment ago, by the only process that there is in it: nobody else can have changed what they lead to. */
+/* The names are safe to follow: this /proc has just been mounted, and its only process is this
+ * one. */
 static int lock(int proc, const char *name, struct error *err)
 {
 	autoclose int tree = sys_open_tree(proc, name, TREE_CLONE | TREE_RECURSIVE | AT_SYMLINK_NOFOLLOW);
 	if (tree < 0 && errno == ENOENT)
 		return 0;
-	if (tree < 0 || tree_set(tree, ATTR_RDONLY, true) < 0 || tree_attach_below(tree, proc, name) < 0)
+	if (tree < 0 || mount_set(tree, ATTR_RDONLY, true) < 0 || mount_attach_below(tree, proc, name) < 0)
 		return error_errno(err, errno, "cannot make /proc/%s read-only", name);
 	return 0;
 }
 
 static const char empty_name[] = ".empty";
 
-/* An empty file lies over it: opened as before, with nothing in it. 1: it does, and may be copied. */
-static int hide_first(int own, int proc, const char *name)
+/* Mounts an empty file over it, so that it can be opened and holds nothing. Returns 1 if it is
+ * mounted and may be copied, 0 if there is no such file, -1 with errno. */
+static int hide_first(int run_files, int proc, const char *name)
 {
-	autoclose int tree = sys_open_tree(own, empty_name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-	if (tree < 0 || tree_set(tree, ATTR_RDONLY, false) < 0)
+	autoclose int tree = sys_open_tree(run_files, empty_name, TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+	if (tree < 0 || mount_set(tree, ATTR_RDONLY, false) < 0)
 		return -1;
-	if (tree_attach_below(tree, proc, name) == 0)
+	if (mount_attach_below(tree, proc, name) == 0)
 		return 1;
 	return errno == ENOENT ? 0 : -1;
 }
 
-/* The first that is there gets it; the others get what lies on the first. */
-static int hide_each(int own, int proc, size_t count, struct error *err)
+/* The first existing name gets the empty file; the others get a copy of that mount, which is one
+ * call. */
+static int hide_each(int run_files, int proc, size_t count, struct error *err)
 {
 	const char *first = NULL;
 	if (fchdir(proc) < 0)
 		return error_errno(err, errno, "cannot enter /proc");
 	for (size_t i = 0; i < count; i++) {
-		int result = first ? mount(first, hidden[i], NULL, MS_BIND, NULL) : hide_first(own, proc, hidden[i]);
+		int result = first ? mount(first, hidden[i], NULL, MS_BIND, NULL) : hide_first(run_files, proc, hidden[i]);
 		if (result < 0 && errno != ENOENT)
 			return error_errno(err, errno, "cannot hide /proc/%s", hidden[i]);
 		if (result > 0)
@@ -63,30 +69,30 @@ static int hide_each(int own, int proc, size_t count, struct error *err)
 	return 0;
 }
 
-static int hide_all(int own, int proc, struct error *err)
+static int hide_all(int run_files, int proc, struct error *err)
 {
-	if (view_make_in(own, empty_name, false) < 0)
-		return error_errno(err, errno, "cannot make an empty file");
-	if (hide_each(own, proc, getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL, err) < 0)
+	if (view_make_in(run_files, empty_name, false) < 0)
+		return error_errno(err, errno, "cannot create an empty file");
+	if (hide_each(run_files, proc, getuid() == 0 ? sizeof hidden / sizeof hidden[0] : HIDDEN_FROM_ALL, err) < 0)
 		return -1;
-	if (unlinkat(own, empty_name, 0) < 0) /* the mounts keep it */
-		return error_errno(err, errno, "cannot put the empty file away");
+	if (unlinkat(run_files, empty_name, 0) < 0) /* the mounts keep the file */
+		return error_errno(err, errno, "cannot remove the empty file");
 	return 0;
 }
 
-int view_proc_attach(int root, int own, struct error *err)
+int view_proc_attach(int root, int run_files, struct error *err)
 {
 	autoclose int tree = -1;
-	int mounted = tree_mount_at(root, "/proc", "proc", NULL, MS_NOSUID | MS_NODEV | MS_NOEXEC);
-	/* Where parts of the host's /proc are covered (containers), the kernel refuses a fresh one. */
+	int mounted = mount_new_at(root, "/proc", "proc", NULL, MS_NOSUID | MS_NODEV | MS_NOEXEC);
+	/* The kernel refuses a new procfs if parts of the host's /proc are masked (containers). */
 	if (mounted < 0 && errno == EPERM)
 		return 0;
 	if (mounted == 0)
-		tree = tree_open(root, "/proc");
+		tree = mount_open(root, "/proc");
 	if (tree < 0)
 		return error_errno(err, errno, "cannot mount /proc");
-	for (size_t i = 0; i < (getuid() == 0 ? sizeof read_only / sizeof read_only[0] : READ_ONLY_FOR_ALL); i++)
+	for (size_t i = 0; getuid() == 0 && i < sizeof read_only / sizeof read_only[0]; i++)
 		if (lock(tree, read_only[i], err) < 0)
 			return -1;
-	return hide_all(own, tree, err) < 0 ? -1 : 1;
+	return hide_all(run_files, tree, err) < 0 ? -1 : 1;
 }

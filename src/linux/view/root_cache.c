@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks for the directory; makes it under another name and renames it. What an interrupted berm left is removed by the next that makes one. */
-#include "linux/view/root_cache.h"
+/* Finds the cached layout, or creates it under a temporary name and renames it. Leftovers of an
+ * interrupted berm are removed by the next one that creates a layout. */
+#include "linux/view/view.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,30 +16,32 @@
 #include "common/base/cleanup.h"
 #include "common/state/remove_tree.h"
 
-static const char kept_prefix[] = "root-", new_prefix[] = ".root-";
+static const char cached_prefix[] = "root-", new_prefix[] = ".root-";
 
-/* Of one class: a project whose policy changes again and again must not fill the disk. */
-enum { KEPT_MAX = 16, NAME_BYTES = sizeof kept_prefix + VIEW_SHAPE_HEX + 4 };
+/* Per class: a project whose policy changes often must not fill the disk. */
+enum { CACHED_MAX = 16, NAME_BYTES = sizeof cached_prefix + VIEW_SHAPE_HEX + 4 };
 
-/* 1, or 0 if there is none. */
+/* Returns 1 if the directory exists and berm made it, 0 if there is none, -1 if something else is
+ * there. */
 static int look(int class_directory, const char *name, const char *shown, struct stat *info, struct error *err)
 {
 	if (fstatat(class_directory, name, info, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot look at %s", shown);
+		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot inspect %s", shown);
 	if (S_ISDIR(info->st_mode) && info->st_uid == geteuid() && (info->st_mode & 07777) == 0755)
 		return 1;
 	error_set(err, "%s is not the directory that berm made", shown);
-	return error_hint(err, "look at it, and remove it: berm makes a new one");
+	return error_hint(err, "inspect and remove it: berm creates a new one");
 }
 
-/* By its pid, which may be another's by now: then it stays until that one ends. */
+/* True if the process named in it has exited. If its pid was reused, the leftover stays until that
+ * process exits. */
 static bool is_abandoned(const char *name)
 {
 	long pid = strtol(name + sizeof new_prefix - 1, NULL, 10);
 	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* How many there are; what is left of berms that were killed goes. */
+/* Counts the cached layouts and removes leftovers of killed berms. */
 static size_t count_and_clean(int class_directory)
 {
 	struct error ignored;
@@ -47,12 +50,12 @@ static size_t count_and_clean(int class_directory)
 	const struct dirent *entry;
 	size_t count = 0;
 	while (stream && (entry = readdir(stream))) {
-		if (strncmp(entry->d_name, kept_prefix, sizeof kept_prefix - 1) == 0)
+		if (strncmp(entry->d_name, cached_prefix, sizeof cached_prefix - 1) == 0)
 			count++;
 		else if (strncmp(entry->d_name, new_prefix, sizeof new_prefix - 1) == 0 && is_abandoned(entry->d_name))
 			state_remove(class_directory, entry->d_name, entry->d_name, &ignored);
 	}
-	return stream ? count : KEPT_MAX;
+	return stream ? count : CACHED_MAX;
 }
 
 static bool make(int class_directory, const char *temporary, const struct plan *plan, bool has_terminal)
@@ -62,28 +65,29 @@ static bool make(int class_directory, const char *temporary, const struct plan *
 	if (mkdirat(class_directory, temporary, 0700) < 0)
 		return false;
 	fd = openat(class_directory, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd >= 0 && fchmod(fd, 0755) == 0 && view_shape_make(fd, plan, has_terminal, &ignored) == 0;
+	return fd >= 0 && fchmod(fd, 0755) == 0 && root_layout_make(fd, plan, has_terminal, &ignored) == 0;
 }
 
-static void make_and_keep(int class_directory, const char *name, const struct plan *plan, bool has_terminal)
+static void make_and_cache(int class_directory, const char *name, const struct plan *plan, bool has_terminal)
 {
 	struct error ignored;
 	char temporary[64];
 	mode_t mask;
 	bool is_made;
 
-	if (count_and_clean(class_directory) >= KEPT_MAX)
+	if (count_and_clean(class_directory) >= CACHED_MAX)
 		return;
 	snprintf(temporary, sizeof temporary, "%s%ld", new_prefix, (long)getpid());
 	mask = umask(022);
 	is_made = make(class_directory, temporary, plan, has_terminal);
 	umask(mask);
-	/* Another berm may have been faster: a directory that is not empty is not replaced. */
+	/* Another berm may have been faster: rename does not replace a directory that is not
+	 * empty. */
 	if (!is_made || renameat(class_directory, temporary, class_directory, name) < 0)
 		state_remove(class_directory, temporary, temporary, &ignored);
 }
 
-int root_store_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
+int root_cache_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
 		    struct state_place *place, struct error *err)
 {
 	char full[NAME_BYTES];
@@ -94,11 +98,11 @@ int root_store_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bo
 	*place = (struct state_place){ 0 };
 	if (class_directory < 0)
 		return 0;
-	snprintf(full, sizeof full, "%s%.*s%s", kept_prefix, VIEW_SHAPE_HEX, name, has_terminal ? "-t" : "");
+	snprintf(full, sizeof full, "%s%.*s%s", cached_prefix, VIEW_SHAPE_HEX, name, has_terminal ? "-t" : "");
 	shown = path_join(plan->arena, plan->state.directory, full);
 	found = look(class_directory, full, shown, &info, err);
 	if (found == 0) {
-		make_and_keep(class_directory, full, plan, has_terminal);
+		make_and_cache(class_directory, full, plan, has_terminal);
 		found = look(class_directory, full, shown, &info, err);
 	}
 	if (found > 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of the new root: directories, empty files and symlinks, all that mounts lie on. Nothing of the host's is in it but names. */
+/* The layout of the new root: directories, empty files and symlinks, which are the mount points. It
+ * contains nothing of the host but names. */
 #include "linux/view/internal.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ int view_make(int root, const char *path, bool is_directory)
 	char copy[PATH_MAX];
 	size_t length = strlen(path);
 
-	/* The parents are nearly always there. */
+	/* The parents nearly always exist. */
 	if (view_make_in(root, path + 1, is_directory) == 0)
 		return 0;
 	if (errno != ENOENT || length >= sizeof copy) {
@@ -39,14 +40,14 @@ int view_make(int root, const char *path, bool is_directory)
 	return view_make_in(root, path + 1, is_directory);
 }
 
-/* Symlinks such as /bin -> usr/bin, where nothing else shows them. */
+/* Creates a symlink such as /bin -> usr/bin that no mount contains. */
 static int make_link(int root, struct arena *arena, const char *path, const char *target, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	if (slash != path && view_make(root, arena_copy_n(arena, path, (size_t)(slash - path)), true) < 0)
-		return error_errno(err, errno, "cannot make the directory of %s", path);
+		return error_errno(err, errno, "cannot create the directory of %s", path);
 	if (symlinkat(target, root, path + 1) < 0 && errno != EEXIST)
-		return error_errno(err, errno, "cannot make the link %s", path);
+		return error_errno(err, errno, "cannot create the link %s", path);
 	return 0;
 }
 
@@ -67,19 +68,19 @@ static int make_links(int root, const struct plan *plan, const struct view_entri
 	return make_link(root, plan->arena, "/var/tmp", "../tmp", err);
 }
 
-int view_shape_make(int root, const struct plan *plan, bool has_terminal, struct error *err)
+int root_layout_make(int root, const struct plan *plan, bool has_terminal, struct error *err)
 {
 	struct view_entries entries;
 	view_list(plan, NULL, &entries);
 	for (size_t i = 0; i < entries.count; i++) {
 		const struct view_entry *entry = &entries.items[i];
 		if (!view_around(&entries, entry->path, i) && view_make(root, entry->path, entry->is_directory) < 0)
-			return error_errno(err, errno, "cannot make a place for %s", entry->path);
+			return error_errno(err, errno, "cannot create a mount point for %s", entry->path);
 	}
 	if (make_links(root, plan, &entries, err) < 0)
 		return -1;
 	if (view_make(root, "/proc", true) < 0 || view_make(root, PLAN_DOCUMENTS, true) < 0)
-		return error_errno(err, errno, "cannot make the places of the new root");
+		return error_errno(err, errno, "cannot create the mount points of the new root");
 	return view_devices_make(root, plan, has_terminal, err);
 }
 
@@ -88,7 +89,7 @@ static void add(struct sha256 *hash, const char *text)
 	sha256_add(hash, text, strlen(text) + 1);
 }
 
-void view_shape_name(const struct plan *plan, char name[VIEW_SHAPE_HEX])
+void root_layout_name(const struct plan *plan, char name[VIEW_SHAPE_HEX])
 {
 	char hex[SHA256_HEX + 1];
 	struct view_entries entries;
@@ -107,7 +108,7 @@ void view_shape_name(const struct plan *plan, char name[VIEW_SHAPE_HEX])
 	}
 	add(&hash, view_needs_var_tmp(plan) ? "/var/tmp" : "");
 	for (size_t i = 0; i < plan->devices.count; i++)
-		add(&hash, plan->devices.items[i].path);
+		add(&hash, plan->devices.items[i].value);
 	sha256_finish_hex(&hash, hex);
 	memcpy(name, hex, VIEW_SHAPE_HEX);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run has of its own in its view, below /run/berm: the documents, and the files that lie over what is hidden. The launcher makes them,
- * because it has the time while init mounts; init sends it the directory as soon as that is there. Nothing has run by then, and the directory
- * is read-only before anything does. */
+/* The files of one run in its view, below /run/berm: documents, and masks for hidden files. The
+ * launcher creates them while init mounts; init sends it the directory as soon as that exists. The
+ * directory is read-only before the command runs. */
 #ifndef BERM_LINUX_VIEW_RUN_FILES_H
 #define BERM_LINUX_VIEW_RUN_FILES_H
 
@@ -10,20 +10,26 @@
 #include "common/base/error.h"
 #include "common/plan/plan.h"
 
-/* Init: here it is. */
-int furnish_offer(int channel, int own, struct error *err);
-/* Init: waits until it is filled. */
-int furnish_await(int channel, struct error *err);
-/* The launcher: fills the directory that came with MESSAGE_OWN, as one descriptor, and says so. Closes what came. */
-int furnish_fill(int channel, const int *came, size_t count, const struct plan *plan, struct error *err);
+/* Called by init: sends the directory's descriptor to the launcher. */
+int run_files_offer(int channel, int directory, struct error *err);
+/* Called by init: waits until more of the directory is filled. *masks is the number of masks that
+ * exist by then, of the first hidden paths. All exist and the directory is complete if it is the
+ * number of hidden paths; until then the function must be called again. */
+int run_files_await(int channel, size_t *masks, struct error *err);
+/* Called by the launcher: fills the directory that came with MESSAGE_RUN_FILES, as one descriptor,
+ * and notifies init, for many masks several times: init mounts them meanwhile. Closes the
+ * descriptors. */
+int run_files_fill(int channel, const int *came, size_t count, const struct plan *plan, const struct plan_documents *documents,
+		   struct error *err);
 
-/* The path in it of what lies over a file, if there is one: named by what it was made for. (A number that was given to another file since makes size and time of the mask
- * wrong, nothing else.) */
-enum { FURNISH_NAME = 64 };
-#define FURNISH_MASKS ".masks"
-#define FURNISH_DIRECTORY "directory" /* there: over all directories */
-void furnish_mask_name(const struct stat *hidden, char name[FURNISH_NAME]);
-/* Makes one in the directory `masks`, under this name, that looks like what it hides. -1 with errno. */
-int furnish_make_mask(int masks, const char *name, const struct stat *hidden);
+/* Writes the path of a file's mask in that directory, made of the file's device and inode numbers.
+ * If the inode number was reused since, only size and time of the mask are wrong. */
+enum { RUN_FILES_NAME_MAX = 64 };
+#define RUN_FILES_MASKS ".masks"
+#define RUN_FILES_DIRECTORY "directory" /* in RUN_FILES_MASKS: the mask of every directory */
+void run_files_mask_name(const struct stat *hidden, char name[RUN_FILES_NAME_MAX]);
+/* Creates a mask in the directory `masks`, under this name, with the size and times of the hidden
+ * file. -1 with errno. */
+int run_files_make_mask(int masks, const char *name, const struct stat *hidden);
 
 #endif

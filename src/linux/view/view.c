@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the new root out of the plan and moves into it. view.h has the theory. Never creates anything outside berm's own tmpfs
- * and the private home and tmp; never follows a symlink that others than root could have made. */
+/* Builds the new root from the plan and enters it; view.h has the theory of operation. */
 #include "linux/view/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
 #include "linux/view/git_events.h"
-#include "linux/probe/causes.h"
+#include "linux/stage.h"
 #include "linux/limits/limits.h"
 #include "linux/syscalls.h"
 #include "linux/view/mount.h"
@@ -25,21 +26,21 @@ struct view {
 	const struct view_request *request;
 	struct view_entries entries;
 	int root;
-	int own; /* the directory of berm's own files: in the root, or the tmpfs that lies on it */
+	int run_files; /* the directory of the run's files: in the root, or a tmpfs mounted there */
 };
 
-/* The path was judged by the launcher; in this namespace it must still be the same directory. */
+/* The launcher has checked this path. In this namespace it must still be the same directory. */
 static int check_place(int fd, const struct state_place *place, struct error *err)
 {
 	struct stat info;
 	if (fstat(fd, &info) < 0)
-		return error_errno(err, errno, "cannot look at %s", place->path);
+		return error_errno(err, errno, "cannot inspect %s", place->path);
 	if (info.st_dev != place->device || info.st_ino != place->inode)
 		return error_set(err, "%s changed while the sandbox was being set up", place->path);
 	return 0;
 }
 
-/* A tmpfs is memory, and what the policy allows of that or of the disk is all it can hold. */
+/* A tmpfs uses memory, so the limits of memory and of disk space bound its size. */
 void view_tmpfs_options(const struct plan *plan, const char *mode, bool is_disk, char options[VIEW_OPTIONS_MAX])
 {
 	uint64_t size = limits_of_tmpfs(plan, is_disk);
@@ -57,25 +58,25 @@ static int take_tree(const struct plan *plan, struct view_entry *entry, struct e
 	if (entry->kind == VIEW_PRIVATE && !entry->place) {
 		char options[VIEW_OPTIONS_MAX];
 		view_tmpfs_options(plan, entry->mode, true, options);
-		entry->tree = tree_new("tmpfs", options, ATTR_NOSUID | ATTR_NODEV);
+		entry->tree = mount_new("tmpfs", options, ATTR_NOSUID | ATTR_NODEV);
 		return entry->tree < 0 ? error_errno(err, errno, "cannot mount an empty %s", entry->path) : 0;
 	}
-	fd = tree_open(AT_FDCWD, source);
+	fd = mount_open(AT_FDCWD, source);
 	if (fd < 0 && errno == ELOOP)
 		return error_set(err, "%s changed while the sandbox was being set up: a symbolic link is in the way", source);
 	if (fd < 0)
 		return error_errno(err, errno, "cannot open %s", source);
 	if (entry->place && check_place(fd, entry->place, err) < 0)
 		return -1;
-	entry->tree = tree_clone(fd, true);
-	if (entry->tree >= 0 && (!entry->is_writable || tree_set(entry->tree, ATTR_NOSUID | ATTR_NODEV, true) == 0))
+	entry->tree = mount_clone(fd, true);
+	if (entry->tree >= 0 && (!entry->is_writable || mount_set(entry->tree, ATTR_NOSUID | ATTR_NODEV, true) == 0))
 		return 0;
 	error_errno(err, errno, "cannot mount %s", source);
 	err->stage = STAGE_BIND;
 	return -1;
 }
 
-/* A directory of the host's root, or of the kernel's own: only root could put something else there, a symlink even. */
+/* True for a directory in `/` or in sysfs: only root can replace it, be it by a symlink. */
 static bool is_fixed(const char *path)
 {
 	return !strchr(path + 1, '/') || strncmp(path, "/sys/", 5) == 0;
@@ -112,37 +113,38 @@ static int lock_host(struct error *err)
 	return -1;
 }
 
-/* Mounts the new root over the old one: the process's own root stays below it for now. */
+/* Mounts the new root over the old one. The process's root stays below it for now. */
 static int cover_root(int root, struct error *err)
 {
 	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (slash >= 0 && root >= 0 && tree_attach(root, slash) == 0)
+	if (slash >= 0 && root >= 0 && mount_attach(root, slash) == 0)
 		return 0;
 	error_errno(err, errno, "cannot mount a new root");
 	err->stage = STAGE_ROOT;
 	return -1;
 }
 
-static const char own_options[] = "mode=755,size=4m";
+static const char run_files_options[] = "mode=755,size=4m";
 
 static int new_tmpfs(void)
 {
-	return tree_new("tmpfs", own_options, ATTR_NOSUID | ATTR_NODEV);
+	return mount_new("tmpfs", run_files_options, ATTR_NOSUID | ATTR_NODEV);
 }
 
-/* A copy of the host's tree, which is read-only by now. What a run writes itself gets a tmpfs of its own. */
-static int open_kept_root(struct view *view, struct error *err)
+/* Copies the cached layout from the host's tree, which is read-only by now. The run's files get a
+ * tmpfs. */
+static int open_cached_root(struct view *view, struct error *err)
 {
 	const struct state_place *place = view->request->root;
-	autoclose int fd = tree_open(AT_FDCWD, place->path);
+	autoclose int fd = mount_open(AT_FDCWD, place->path);
 	if (fd < 0)
 		return error_errno(err, errno, "cannot open %s", place->path);
 	if (check_place(fd, place, err) < 0)
 		return -1;
-	view->root = tree_clone(fd, false);
+	view->root = mount_clone(fd, false);
 	if (cover_root(view->root, err) < 0)
 		return -1;
-	if (tree_mount_at(view->root, PLAN_DOCUMENTS, "tmpfs", own_options, MS_NOSUID | MS_NODEV) < 0)
+	if (mount_new_at(view->root, PLAN_DOCUMENTS, "tmpfs", run_files_options, MS_NOSUID | MS_NODEV) < 0)
 		return error_errno(err, errno, "cannot mount %s", PLAN_DOCUMENTS);
 	return 0;
 }
@@ -152,30 +154,72 @@ static int open_new_root(struct view *view, struct error *err)
 	view->root = new_tmpfs();
 	if (cover_root(view->root, err) < 0)
 		return -1;
-	return view_shape_make(view->root, view->plan, view->request->has_terminal, err);
+	return root_layout_make(view->root, view->plan, view->request->has_terminal, err);
 }
 
 static int open_root(struct view *view, struct error *err)
 {
 	const struct view_request *request = view->request;
-	if ((request->root->path ? open_kept_root(view, err) : open_new_root(view, err)) < 0)
+	autoclose int writer = -1;
+	if ((request->root->path ? open_cached_root(view, err) : open_new_root(view, err)) < 0)
 		return -1;
-	view->own = tree_open(view->root, PLAN_DOCUMENTS);
-	if (view->own < 0)
+	view->run_files = mount_open(view->root, PLAN_DOCUMENTS);
+	if (view->run_files < 0)
 		return error_errno(err, errno, "cannot open %s", PLAN_DOCUMENTS);
-	return request->offer(request->self, view->own, err);
+	/* A separate mount, which the launcher can write until the last mask exists. */
+	writer = mount_clone(view->run_files, false);
+	if (writer < 0)
+		return error_errno(err, errno, "cannot copy %s", PLAN_DOCUMENTS);
+	return request->offer(request->self, writer, err);
 }
 
-/* The same below a directory that commands have written, so that no step follows a symlink. Returns O_PATH. */
+/* Opens a mount point, but not another type of file at its path. */
+static int open_mount_point(int root, const char *path, bool is_directory)
+{
+	autoclose int fd = mount_open(root, path);
+	struct stat info;
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return -1;
+	if (S_ISDIR(info.st_mode) != is_directory) {
+		errno = ENOTDIR;
+		return -1;
+	}
+	return steal_fd(&fd);
+}
+
+/* Clears a name in a private directory for a mount point. A command of an earlier run has put
+ * something else there; no later run would start. A link has no content, everything else is
+ * renamed, to a name that the command cannot have taken. */
+static int clear_name(int directory, const char *name)
+{
+	char aside[NAME_MAX + 1];
+	struct timespec now;
+	struct stat info;
+	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (S_ISLNK(info.st_mode))
+		return unlinkat(directory, name, 0);
+	if (clock_gettime(CLOCK_REALTIME, &now) < 0)
+		return -1;
+	if (snprintf(aside, sizeof aside, "%s.berm-aside-%llx%08lx", name, (unsigned long long)now.tv_sec, now.tv_nsec) >=
+	    (int)sizeof aside) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return renameat(directory, name, directory, aside);
+}
+
+/* Creates a path below a directory that commands can write, without following a symlink at any
+ * step. Returns an O_PATH descriptor. */
 static int make_below_private(int root, const char *path, bool is_directory)
 {
 	char parent[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 	size_t length = (size_t)(slash - path);
 	autoclose int directory = -1;
-	int fd = tree_open(root, path);
+	int fd = open_mount_point(root, path, is_directory);
 
-	if (fd >= 0 || errno != ENOENT)
+	if (fd >= 0 || (errno != ENOENT && errno != ELOOP && errno != ENOTDIR))
 		return fd;
 	if (length >= sizeof parent) {
 		errno = ENAMETOOLONG;
@@ -184,37 +228,38 @@ static int make_below_private(int root, const char *path, bool is_directory)
 	memcpy(parent, path, length);
 	parent[length] = '\0';
 	directory = make_below_private(root, parent, true);
-	if (directory < 0 || view_make_in(directory, slash + 1, is_directory) < 0)
+	if (directory < 0 || clear_name(directory, slash + 1) < 0 || view_make_in(directory, slash + 1, is_directory) < 0)
 		return -1;
-	return tree_open(directory, slash + 1);
+	return open_mount_point(directory, slash + 1, is_directory);
 }
 
-/* A mount point is created only in the root's shape and in private directories, never in a grant. */
+/* A mount point is created only in the root layout and in private directories, never in a grant. */
 static int attach_tree(const struct view *view, size_t index)
 {
 	const struct view_entry *entry = &view->entries.items[index], *around = view_around(&view->entries, entry->path, index);
 	autoclose int target = -1;
 	if (entry->tree < 0)
-		return tree_bind_at(view->root, entry->path, entry->path, true);
+		return mount_bind_at(view->root, entry->path, entry->path, true);
 	if (!around)
-		return tree_attach_at(entry->tree, view->root, entry->path);
+		return mount_attach_at(entry->tree, view->root, entry->path);
 	if (around->kind == VIEW_PRIVATE)
 		target = make_below_private(view->root, entry->path, entry->is_directory);
 	else
-		target = tree_open(view->root, entry->path);
-	return target < 0 ? -1 : tree_attach(entry->tree, target);
+		target = mount_open(view->root, entry->path);
+	return target < 0 ? -1 : mount_attach(entry->tree, target);
 }
 
 static int attach_entry(const struct view *view, size_t index, struct error *err)
 {
 	const struct view_entry *entry = &view->entries.items[index];
 	if (attach_tree(view, index) < 0) {
-		error_errno(err, errno, "cannot show %s", entry->path);
-		/* What the host forbids, as opposed to what is missing. */
+		error_errno(err, errno, "cannot mount %s in the sandbox", entry->path);
+		/* The host refuses the mount, as opposed to a missing path. */
 		if (entry->tree < 0 && (err->number == EPERM || err->number == EACCES || err->number == ENOSYS))
 			err->stage = STAGE_BIND;
 		if (err->number == ENOTDIR || err->number == ELOOP)
-			error_hint(err, "a file or symbolic link of an earlier run is in the way in the private home or tmp");
+			error_hint(err,
+				   "a file of an earlier run is in the way, in the private home or tmp: `berm state reset`");
 		else if (err->number == ENOENT && view->request->root->path)
 			error_hint(err, "%s is damaged: `berm state reset` removes it", view->request->root->path);
 		return -1;
@@ -232,17 +277,18 @@ static int attach_entries(const struct view *view, struct error *err)
 	return 0;
 }
 
-/* One that an earlier run left in the private home stays. */
+/* A link of an earlier run in the private home stays. */
 static int make_private_link(const struct view *view, const char *path, const char *target, struct error *err)
 {
+	const struct view_entry *around = view_around(&view->entries, path, view->entries.count);
 	const char *slash = strrchr(path, '/');
 	autoclose int directory = -1;
-	if (!view_around(&view->entries, path, view->entries.count))
-		return 0; /* it is in the shape */
+	if (!around || around->kind != VIEW_PRIVATE)
+		return 0; /* it is in the root layout or in a grant */
 	if (slash != path)
 		directory = make_below_private(view->root, arena_copy_n(view->plan->arena, path, (size_t)(slash - path)), true);
 	if (directory < 0 || (symlinkat(target, directory, slash + 1) < 0 && errno != EEXIST))
-		return error_errno(err, errno, "cannot make the link %s", path);
+		return error_errno(err, errno, "cannot create the link %s", path);
 	return 0;
 }
 
@@ -255,37 +301,70 @@ static int make_private_links(const struct view *view, struct error *err)
 	return view_needs_var_tmp(view->plan) ? make_private_link(view, "/var/tmp", "../tmp", err) : 0;
 }
 
-/* Before the root becomes read-only. */
+/* Must run before the root becomes read-only. */
 static int open_git_events(const struct view *view, struct view_result *result, struct error *err)
 {
 	result->git_events = -1;
 	if (!plan_locks_git_config(view->plan))
 		return 0;
 	result->git_events = git_events_open(view->root);
-	/* A sandbox around berm may allow no sockets at all. git cannot tell what it does then, and is locked out all the same. */
+	/* A sandbox around berm may refuse all sockets. Then git cannot report, but the lock
+	 * holds. */
 	if (result->git_events < 0 && (errno == EPERM || errno == EACCES || errno == EAFNOSUPPORT))
 		return 0;
-	return result->git_events < 0 ? error_errno(err, errno, "cannot make %s", PLAN_GIT_EVENTS) : 0;
+	return result->git_events < 0 ? error_errno(err, errno, "cannot create %s", PLAN_GIT_EVENTS) : 0;
 }
 
-/* An inherited working directory still points below the new mounts: it must be entered again, by name, from inside. */
+static bool is_root(int directory)
+{
+	struct stat root, expected;
+	return stat("/", &root) == 0 && fstat(directory, &expected) == 0 && root.st_dev == expected.st_dev &&
+	       root.st_ino == expected.st_ino;
+}
+
+/* Joins the mount namespace that the process is in: the kernel then sets root and working directory
+ * to the topmost mount of `/`. This process shares neither with another one, or the kernel would
+ * refuse. */
+static int join_own_namespace(void)
+{
+	autoclose int self = (int)syscall(NR_PIDFD_OPEN, getpid(), 0);
+	return self < 0 ? -1 : setns(self, CLONE_NEWNS);
+}
+
+/* The profile of containers-common (podman, CRI-O) allows chroot(2) only with a capability that the
+ * container itself must have, although the new user namespace has it. The directory that was
+ * entered is compared, because nothing else proves that the host's tree is out of reach. */
+static int enter_root(int root, struct error *err)
+{
+	if (fchdir(root) == 0 && ((chroot(".") == 0 && chdir("/") == 0) || join_own_namespace() == 0)) {
+		if (is_root(root))
+			return 0;
+		return error_set(err, "cannot enter the new root: another directory was entered");
+	}
+	error_errno(err, errno, "cannot enter the new root");
+	err->stage = STAGE_ENTER;
+	return -1;
+}
+
+/* The inherited working directory is still below the new mounts: it must be entered again, by path,
+ * from inside. */
 static int move_in(const struct view *view, struct error *err)
 {
 	const struct context *context = &view->plan->context;
 	const char *directory = context->working_directory ? context->working_directory : context->project;
-	if (fchdir(view->root) < 0 || chroot(".") < 0 || chdir("/") < 0)
-		return error_errno(err, errno, "cannot enter the new root");
+	if (enter_root(view->root, err) < 0)
+		return -1;
 	if (chdir(directory) < 0)
 		return error_errno(err, errno, "cannot enter %s inside the sandbox", directory);
 	return 0;
 }
 
-/* Everything that does not depend on what is in the project. */
+/* Mounts everything that does not depend on the scan of the project. */
 static int build(struct view *view, struct view_result *result, struct error *err)
 {
 	int proc;
 
-	/* For others the permissions of those files hold by themselves. */
+	/* For other users the permissions of those files suffice. */
 	if (view->plan->context.uid == 0 && view_refuse_mounts(view->plan, err) < 0)
 		return -1;
 	view_list(view->plan, view->request->state, &view->entries);
@@ -296,7 +375,7 @@ static int build(struct view *view, struct view_result *result, struct error *er
 		return -1;
 	if (view_devices_attach(view->plan, view->root, view->request->has_terminal, err) < 0)
 		return -1;
-	proc = view_proc_attach(view->root, view->own, err);
+	proc = view_proc_attach(view->root, view->run_files, err);
 	if (proc < 0)
 		return -1;
 	result->has_proc = proc > 0;
@@ -306,11 +385,11 @@ static int build(struct view *view, struct view_result *result, struct error *er
 static int finish(struct view *view, struct view_result *result, struct error *err)
 {
 	const struct view_request *request = view->request;
-	struct masks_place place = { .root = view->root, .own = view->own };
+	struct masks_place place = { .root = view->root, .run_files = view->run_files, .request = request };
 	if (open_git_events(view, result, err) < 0 || masks_pin(view->root, view->plan, err) < 0)
 		return -1;
-	place.mount = request->root->path ? view->own : view->root;
-	if (request->await_own(request->self, err) < 0 || masks_apply(&place, view->plan, err) < 0)
+	place.mount = request->root->path ? view->run_files : view->root;
+	if (masks_apply(&place, view->plan, err) < 0)
 		return -1;
 	return move_in(view, err);
 }
@@ -325,15 +404,21 @@ int view_probe(struct view_result *result, struct error *err)
 	if (cover_root(root, err) < 0)
 		return -1;
 	if (view_make(root, "/proc", true) < 0)
-		return error_errno(err, errno, "cannot make /proc");
+		return error_errno(err, errno, "cannot create /proc");
 	proc = view_proc_attach(root, root, err);
 	result->has_proc = proc > 0;
 	return proc < 0 ? -1 : 0;
 }
 
+int view_probe_entry(struct error *err)
+{
+	autoclose int root = new_tmpfs();
+	return cover_root(root, err) < 0 ? -1 : enter_root(root, err);
+}
+
 int view_enter(const struct plan *plan, const struct view_request *request, struct view_result *result, struct error *err)
 {
-	struct view view = { .plan = plan, .request = request, .root = -1, .own = -1 };
+	struct view view = { .plan = plan, .request = request, .root = -1, .run_files = -1 };
 	mode_t mask = umask(022);
 	int status = build(&view, result, err);
 	if (status == 0)
@@ -341,8 +426,8 @@ int view_enter(const struct plan *plan, const struct view_request *request, stru
 	if (status == 0)
 		status = finish(&view, result, err);
 	umask(mask);
-	if (view.own >= 0)
-		close(view.own);
+	if (view.run_files >= 0)
+		close(view.run_files);
 	if (view.root >= 0)
 		close(view.root);
 	return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an earlier walk found, told again where it still holds: one look at each directory, by one path that grows and shrinks, with nothing allocated. What
- * does not hold any more waits to be listed. */
+/* Visits directories from the index: one fstatat() per directory, no listing, no allocation for an
+ * unchanged tree. A directory that has changed is queued for listing. */
 #include "linux/walk/internal.h"
 
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include "common/base/cleanup.h"
 
 enum {
-	DEPTH_MAX = 128, /* what lies deeper waits for its turn */
-	HELPER_EVERY = 512, /* directories that make another thread worth its while: init needs a processor too */
-	SHARE_EVERY = 32, /* giving work away costs as much as ten directories */
+	DEPTH_MAX = 128, /* deeper directories are queued */
+	HELPER_EVERY = 512, /* directories that are worth another thread: init needs a CPU too */
+	SHARE_EVERY = 32, /* sharing costs as much as ten directories */
 };
 
-/* A directory that was told of, whose path is so long, and those of its children that were not yet looked at. */
+/* A visited directory: the length of its path, and the records of its children that are left. */
 struct level {
 	uint32_t next, end;
 	size_t length;
@@ -25,12 +25,12 @@ struct level {
 struct descent {
 	struct worker *worker;
 	struct pending **found;
-	unsigned looked, depth;
+	unsigned visited, depth;
 	struct level levels[DEPTH_MAX];
 	char path[PATH_MAX]; /* of the innermost level's child */
 };
 
-static bool is_unchanged(const struct walk *walk, const struct walk_stamp *stamp, const char *path)
+static bool is_unchanged(const struct walk *walk, const struct tree_index_stamp *stamp, const char *path)
 {
 	struct stat now;
 	return stamp->inode != 0 &&
@@ -39,12 +39,12 @@ static bool is_unchanged(const struct walk *walk, const struct walk_stamp *stamp
 	       now.st_ctim.tv_sec == stamp->changed_s && now.st_ctim.tv_nsec == stamp->changed_ns;
 }
 
-/* What a listing would have told; false if it might tell something else by now. */
-static bool tell(struct worker *worker, uint32_t number, const char *path)
+/* Visits the kept entries of one record. False if the directory has changed since it was listed. */
+static bool visit_unchanged(struct worker *worker, uint32_t number, const char *path)
 {
-	const struct walk_memory *memory = worker->walk->memory;
-	const struct walk_record *record = &memory->records[number];
-	const char *text = walk_memory_name(memory, number);
+	const struct tree_index *index = worker->walk->index;
+	const struct tree_index_record *record = &index->records[number];
+	const char *text = tree_index_name(index, number);
 
 	if (!is_unchanged(worker->walk, &record->stamp, path))
 		return false;
@@ -58,16 +58,17 @@ static bool tell(struct worker *worker, uint32_t number, const char *path)
 	return true;
 }
 
-/* What cannot be kept in mind would be missed. */
-static void must_have(struct descent *descent, bool is_kept)
+/* Out of memory: fails the walk rather than miss an entry. */
+static void require(struct descent *descent, bool is_added)
 {
-	if (is_kept)
+	if (is_added)
 		return;
 	walk_fail(descent->worker->walk, ENOMEM, descent->path);
 	descent->depth = 0;
 }
 
-/* For threads that have nothing to do: what waits to be listed, and half of what is left of the outermost directory that has something left. */
+/* Gives idle threads the directories to list, and half of the children that are left of the
+ * outermost directory. */
 static void share(struct descent *descent)
 {
 	struct walk *walk = descent->worker->walk;
@@ -78,46 +79,46 @@ static void share(struct descent *descent)
 		if (half == 0)
 			continue;
 		level->end -= half;
-		must_have(descent, walk_add_children(descent->found, descent->path, level->length, level->end, half));
+		require(descent, walk_add_children(descent->found, descent->path, level->length, level->end, half));
 		break;
 	}
-	walk_offer(walk, *descent->found);
+	walk_share(walk, *descent->found);
 	*descent->found = NULL;
 }
 
 static void enter(struct descent *descent, uint32_t number, size_t length)
 {
-	const struct walk_record *record = &descent->worker->walk->memory->records[number];
+	const struct tree_index_record *record = &descent->worker->walk->index->records[number];
 	if (record->children == 0)
 		return;
 	if (descent->depth == DEPTH_MAX) {
-		must_have(descent,
-			  walk_add_children(descent->found, descent->path, length, record->first_child, record->children));
+		require(descent,
+			walk_add_children(descent->found, descent->path, length, record->first_child, record->children));
 		return;
 	}
 	descent->levels[descent->depth++] =
 		(struct level){ .next = record->first_child, .end = record->first_child + record->children, .length = length };
 }
 
-static void look_at(struct descent *descent, size_t length, uint32_t number)
+static void visit_child(struct descent *descent, size_t length, uint32_t number)
 {
-	const char *name = walk_memory_name(descent->worker->walk->memory, number);
+	const char *name = tree_index_name(descent->worker->walk->index, number);
 	size_t name_length = strlen(name), start = length + (descent->path[length - 1] != '/');
 
 	if (start + name_length >= sizeof descent->path) {
-		must_have(descent, walk_add_pending(descent->found, descent->path, length, name, number));
+		require(descent, walk_add_pending(descent->found, descent->path, length, name, number));
 		return;
 	}
 	descent->path[start - 1] = '/';
 	memcpy(descent->path + start, name, name_length + 1);
-	if (tell(descent->worker, number, descent->path))
+	if (visit_unchanged(descent->worker, number, descent->path))
 		enter(descent, number, start + name_length);
 	else
-		must_have(descent, walk_add_pending(descent->found, descent->path, length, name, number));
+		require(descent, walk_add_pending(descent->found, descent->path, length, name, number));
 }
 
-void walk_tell_children(struct worker *worker, const struct pending *directory, uint32_t first, uint32_t count,
-			struct pending **found)
+void walk_visit_indexed_children(struct worker *worker, const struct pending *directory, uint32_t first, uint32_t count,
+				 struct pending **found)
 {
 	const struct walk *walk = worker->walk;
 	uninitialised struct descent descent;
@@ -128,7 +129,7 @@ void walk_tell_children(struct worker *worker, const struct pending *directory, 
 	}
 	descent.worker = worker;
 	descent.found = found;
-	descent.looked = 0;
+	descent.visited = 0;
 	descent.depth = 1;
 	descent.levels[0] = (struct level){ .next = first, .end = first + count, .length = directory->length };
 	memcpy(descent.path, directory->path, directory->length + 1);
@@ -138,22 +139,22 @@ void walk_tell_children(struct worker *worker, const struct pending *directory, 
 			descent.depth--;
 			continue;
 		}
-		look_at(&descent, level->length, level->next++);
-		if (++descent.looked % SHARE_EVERY == 0 && atomic_load_explicit(&walk->hungry, memory_order_relaxed) > 0)
+		visit_child(&descent, level->length, level->next++);
+		if (++descent.visited % SHARE_EVERY == 0 && atomic_load_explicit(&walk->idle, memory_order_relaxed) > 0)
 			share(&descent);
-		if (descent.looked % HELPER_EVERY == 0 && descent.looked + HELPER_EVERY < walk->memory->record_count)
-			walk_call_helper(worker);
+		if (descent.visited % HELPER_EVERY == 0 && descent.visited + HELPER_EVERY < walk->index->record_count)
+			walk_start_helper(worker);
 	}
 }
 
-bool walk_tell_known(struct worker *worker, const struct pending *directory, struct pending **found)
+bool walk_visit_indexed(struct worker *worker, const struct pending *directory, struct pending **found)
 {
-	const struct walk_record *record = &worker->walk->memory->records[directory->known];
-	if (!tell(worker, directory->known, directory->path))
+	const struct tree_index_record *record = &worker->walk->index->records[directory->record];
+	if (!visit_unchanged(worker, directory->record, directory->path))
 		return false;
 	if (directory->slot)
-		directory->slot->known = directory->known;
+		directory->slot->known = directory->record;
 	if (record->children > 0)
-		walk_tell_children(worker, directory, record->first_child, record->children, found);
+		walk_visit_indexed_children(worker, directory, record->first_child, record->children, found);
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one directory tells, read with getdents64. Knows no other thread, but for the lock that a failure takes. */
+/* Lists one directory with getdents64. Shares nothing with other threads but the lock of a
+ * failure. */
 #include "linux/walk/internal.h"
 
 #include <errno.h>
@@ -21,10 +22,11 @@
 #include "common/base/cleanup.h"
 #include "common/fs/posix.h"
 
-/* Two hundred names or so: what lies on the stack is touched page by page, even by a directory with ten. */
+/* About two hundred names. Every page of a buffer on the stack is touched
+ * (-fstack-clash-protection), even for a directory with ten names. */
 enum { READ_BYTES = 8192, NS_PER_S = 1000000000 };
 
-/* As the kernel writes it (getdents64(2)); glibc has no name for it. */
+/* struct linux_dirent64 of getdents64(2); glibc does not declare it. */
 struct entry {
 	uint64_t inode;
 	int64_t offset;
@@ -35,7 +37,7 @@ struct entry {
 
 static atomic_bool lacks_openat2;
 
-/* Without openat2: each component with O_NOFOLLOW, relative to the one before. */
+/* Replaces openat2: opens each component with O_NOFOLLOW, relative to the one before. */
 static int open_by_components(int root_fd, const char *relative)
 {
 	autoclose int at = -1;
@@ -65,7 +67,8 @@ static int open_beneath(int root_fd, const char *relative)
 	struct open_how how = { .flags = WALK_DIRECTORY_FLAGS, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
 	if (!atomic_load_explicit(&lacks_openat2, memory_order_relaxed)) {
 		int fd = (int)syscall(SYS_openat2, root_fd, relative, &how, sizeof how);
-		/* EPERM: an outer sandbox that does not know the call; EAGAIN: a rename raced with it. */
+		/* EPERM: an outer sandbox that does not know the call. EAGAIN: a rename raced with
+		 * it. */
 		if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EAGAIN))
 			return fd;
 		if (errno == ENOSYS)
@@ -78,29 +81,31 @@ void walk_fail(struct walk *walk, int number, const char *path)
 {
 	pthread_mutex_lock(&walk->lock);
 	if (!walk->has_failed)
-		error_errno(walk->err, number, "cannot look through %s", path);
+		error_errno(walk->err, number, "cannot search %s", path);
 	walk->has_failed = true;
 	pthread_cond_broadcast(&walk->changed);
 	pthread_mutex_unlock(&walk->lock);
 }
 
-/* With room for a path of that length, of which the beginning is filled in. */
-static struct pending *add(struct pending **list, size_t length, const char *directory, size_t directory_length, uint32_t known)
+/* Adds a directory with room for a path of `length` bytes, and copies the first part of the
+ * path. */
+static struct pending *add(struct pending **list, size_t length, const char *directory, size_t directory_length,
+			   uint32_t record)
 {
 	struct pending *pending = malloc(sizeof *pending + length + 1);
 	if (!pending)
 		return NULL;
-	*pending = (struct pending){ .next = *list, .known = known, .length = length };
+	*pending = (struct pending){ .next = *list, .record = record, .length = length };
 	memcpy(pending->path, directory, directory_length);
 	pending->path[length] = '\0';
 	*list = pending;
 	return pending;
 }
 
-bool walk_add_pending(struct pending **list, const char *directory, size_t length, const char *name, uint32_t known)
+bool walk_add_pending(struct pending **list, const char *directory, size_t length, const char *name, uint32_t record)
 {
 	size_t name_length = strlen(name), start = length + (directory[length - 1] != '/');
-	struct pending *child = add(list, start + name_length, directory, length, known);
+	struct pending *child = add(list, start + name_length, directory, length, record);
 	if (!child)
 		return false;
 	child->path[start - 1] = '/';
@@ -122,38 +127,38 @@ static bool is_dots(const char *name)
 	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-/* Tells the visitor, and keeps what it has to be told again. */
-enum walk_step walk_visit_one(struct worker *worker, struct walk_listing *listing, const char *directory, const char *name,
-			      enum file_type type)
+enum walk_step walk_visit_one(struct worker *worker, struct tree_index_listing *listing, const char *directory,
+			      const char *name, enum file_type type)
 {
 	const struct walk *walk = worker->walk;
-	bool is_remarkable = false;
+	bool is_kept = false;
 	enum walk_step step;
 
 	if (walk->visit)
 		return walk->visit(walk->self, directory, name, type);
-	step = walk->visitor->visit(walk->visitor->self, directory, name, type, &is_remarkable);
+	step = walk->visitor->visit(walk->visitor->self, directory, name, type, &is_kept);
 	if (!listing)
 		return step;
-	if (is_remarkable)
-		walk_memory_remark(worker->arena, listing, name, type);
+	if (is_kept)
+		tree_index_keep(worker->arena, listing, name, type);
 	else if (type == FILE_DIRECTORY)
 		listing->stamp.directories++;
 	else
 		listing->stamp.files++;
-	/* What could not be looked at may be something else next time. */
+	/* An entry of unknown type may have another type next time: do not index the directory. */
 	if (type == FILE_UNKNOWN)
 		listing->stamp.inode = 0;
 	return step;
 }
 
-/* Visits one buffer of entries; directories to descend into go to *found. */
-static bool visit_entries(struct worker *worker, const struct pending *directory, struct walk_listing *listing, int fd,
+/* Visits one buffer of entries and adds directories to descend into to *found. False if out of
+ * memory. */
+static bool visit_entries(struct worker *worker, const struct pending *directory, struct tree_index_listing *listing, int fd,
 			  const char *buffer, size_t size, struct pending **found)
 {
 	for (size_t at = 0; at < size;) {
 		const struct entry *entry = (const struct entry *)(const void *)(buffer + at);
-		uint32_t known = WALK_UNKNOWN;
+		uint32_t record = WALK_UNKNOWN;
 		enum file_type type;
 		at += entry->length;
 		if (is_dots(entry->name))
@@ -164,10 +169,10 @@ static bool visit_entries(struct worker *worker, const struct pending *directory
 		if (walk_visit_one(worker, listing, directory->path, entry->name, type) == WALK_SKIP || type != FILE_DIRECTORY)
 			continue;
 		if (listing) {
-			walk_memory_enter(worker->arena, listing, entry->name);
-			known = walk_memory_child(worker->walk->memory, directory->known, entry->name);
+			tree_index_enter(worker->arena, listing, entry->name);
+			record = tree_index_child(worker->walk->index, directory->record, entry->name);
 		}
-		if (!walk_add_pending(found, directory->path, directory->length, entry->name, known))
+		if (!walk_add_pending(found, directory->path, directory->length, entry->name, record))
 			return false;
 	}
 	return true;
@@ -178,7 +183,7 @@ bool walk_is_gone(int number)
 	return number == ENOENT || number == ENOTDIR || number == ELOOP;
 }
 
-/* A directory that is closed to us may still hold a name that is looked for: the visitor is told, by a second visit. */
+/* An unreadable directory may still contain a name that matches. */
 void walk_visit_closed(struct worker *worker, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -193,7 +198,8 @@ void walk_visit_closed(struct worker *worker, const char *path)
 	walk_visit_one(worker, NULL, parent, slash + 1, FILE_UNKNOWN);
 }
 
-/* Whatever is not searched and not known to be gone ends the walk: a name could be missed. */
+/* A directory that was not searched and is not known to be gone fails the walk: a name could be
+ * missed. */
 static void cannot_open(struct worker *worker, int number, const char *path)
 {
 	if (number == EACCES)
@@ -202,24 +208,24 @@ static void cannot_open(struct worker *worker, int number, const char *path)
 		walk_fail(worker->walk, number, path);
 }
 
-/* Before it is listed: a change that comes later then shows. The names of an encrypted directory depend on whether its key is
- * there, which its ctime does not tell. */
-static void take_stamp(const struct walk *walk, int fd, struct walk_stamp *stamp)
+/* Called before the listing, so that a later change gives another ctime. The names of an encrypted
+ * directory depend on whether its key is loaded, which does not change its ctime: never indexed. */
+static void take_stamp(const struct walk *walk, int fd, struct tree_index_stamp *stamp)
 {
 	struct statx info;
 	const unsigned needed = STATX_TYPE | STATX_INO | STATX_CTIME;
 	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, needed, &info) < 0 || (info.stx_mask & needed) != needed ||
 	    !S_ISDIR(info.stx_mode) || (info.stx_attributes & STATX_ATTR_ENCRYPTED) ||
 	    makedev(info.stx_dev_major, info.stx_dev_minor) != walk->device || info.stx_ctime.tv_nsec >= NS_PER_S ||
-	    !walk_memory_is_settled(walk->started_s, walk->started_ns, info.stx_ctime.tv_sec, info.stx_ctime.tv_nsec))
+	    !tree_index_is_settled(walk->started_s, walk->started_ns, info.stx_ctime.tv_sec, info.stx_ctime.tv_nsec))
 		return;
 	stamp->inode = info.stx_ino;
 	stamp->changed_s = info.stx_ctime.tv_sec;
 	stamp->changed_ns = info.stx_ctime.tv_nsec;
 }
 
-/* The newest of *found is the last child. */
-static void keep_listing(struct worker *worker, const struct pending *directory, struct walk_listing *listing,
+/* Puts the listing into the index. The first of *found is the last child of the listing. */
+static void keep_listing(struct worker *worker, const struct pending *directory, struct tree_index_listing *listing,
 			 struct pending *found)
 {
 	size_t left = listing->children.count;
@@ -227,17 +233,17 @@ static void keep_listing(struct worker *worker, const struct pending *directory,
 		found->slot = &listing->children.items[--left];
 	if (directory->slot)
 		directory->slot->listing = listing;
-	else if (directory->known != WALK_UNKNOWN)
-		walk_memory_replace(worker->walk->memory, directory->known, listing);
+	else if (directory->record != WALK_UNKNOWN)
+		tree_index_replace(worker->walk->index, directory->record, listing);
 	worker->listed++;
 	worker->learnt += listing->stamp.inode != 0;
 }
 
-/* False if not all of it could be read. */
-static bool list(struct worker *worker, const struct pending *directory, struct walk_listing *listing, int fd,
+/* Visits all entries of an open directory. False if it could not be read to the end. */
+static bool list(struct worker *worker, const struct pending *directory, struct tree_index_listing *listing, int fd,
 		 struct pending **found)
 {
-	/* Not zeroed first (-ftrivial-auto-var-init), for every directory. */
+	/* -ftrivial-auto-var-init would zero it for every directory. */
 	_Alignas(struct entry) uninitialised char buffer[READ_BYTES];
 	long size;
 
@@ -246,7 +252,8 @@ static bool list(struct worker *worker, const struct pending *directory, struct 
 			walk_fail(worker->walk, ENOMEM, directory->path);
 			return false;
 		}
-	/* Half a listing may hide a name: anything but a directory that is gone ends the walk. */
+	/* An incomplete listing may hide a name: any error but a removed directory fails the
+	 * walk. */
 	if (size < 0 && errno != ENOENT)
 		walk_fail(worker->walk, errno, directory->path);
 	return size == 0;
@@ -256,14 +263,14 @@ void walk_read_directory(struct worker *worker, const struct pending *directory,
 {
 	const struct walk *walk = worker->walk;
 	const char *relative = walk_relative_path(walk, directory->path);
-	struct walk_listing *listing = NULL;
+	struct tree_index_listing *listing = NULL;
 	autoclose int fd = -1;
 
 	if (directory->children > 0) {
-		walk_tell_children(worker, directory, directory->known, directory->children, found);
+		walk_visit_indexed_children(worker, directory, directory->record, directory->children, found);
 		return;
 	}
-	if (directory->known != WALK_UNKNOWN && walk_tell_known(worker, directory, found))
+	if (directory->record != WALK_UNKNOWN && walk_visit_indexed(worker, directory, found))
 		return;
 	do
 		fd = *relative ? open_beneath(walk->root_fd, relative) : openat(walk->root_fd, ".", WALK_DIRECTORY_FLAGS);
@@ -272,8 +279,8 @@ void walk_read_directory(struct worker *worker, const struct pending *directory,
 		cannot_open(worker, errno, directory->path);
 		return;
 	}
-	if (walk->memory) {
-		listing = walk_memory_list(worker->arena);
+	if (walk->index) {
+		listing = tree_index_list(worker->arena);
 		take_stamp(walk, fd, &listing->stamp);
 	}
 	if (list(worker, directory, listing, fd, found) && listing)

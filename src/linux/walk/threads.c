@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of a walk. The first calls in others while there is enough to do; without them (no more threads allowed, one processor) it does it all. */
+/* The threads of a walk. The first thread starts helpers while there is enough work. Without
+ * helpers (one CPU, or no more threads allowed) it does all of the work. */
 #include "linux/walk/internal.h"
 
 #include <signal.h>
@@ -11,24 +12,24 @@
 enum {
 	HELPERS_MAX = WALK_THREADS_MAX - 1,
 	HELPER_STACK_BYTES = 1 << 20,
-	LIST_COST = 8, /* of listing a directory, where a look at one that is known costs 1 */
-	HELPER_FROM = 128 * LIST_COST, /* waiting work that makes another thread worth its while: init needs a processor too */
+	LIST_COST = 8, /* of listing a directory; visiting an indexed one costs 1 */
+	HELPER_FROM = 128 * LIST_COST, /* queued work that is worth another thread: init needs a CPU too */
 	BATCH = 16, /* directories that a thread takes at once */
 	PENDING_BYTES_MAX = 256 << 20,
 };
 
-struct crew {
-	struct worker helpers[HELPERS_MAX];
+struct helpers {
+	struct worker workers[HELPERS_MAX];
 	pthread_t threads[HELPERS_MAX];
 	unsigned count, limit;
-	bool has_limit; /* was it looked for? */
+	bool has_limit; /* `limit` is set */
 };
 
 static size_t cost_of(const struct pending *directory)
 {
 	if (directory->children > 0)
 		return directory->children;
-	return directory->known == WALK_UNKNOWN ? LIST_COST : 1;
+	return directory->record == WALK_UNKNOWN ? LIST_COST : 1;
 }
 
 /* Called with the lock held. */
@@ -45,20 +46,21 @@ static void push_all(struct walk *walk, struct pending *found)
 	}
 	if (walk->pending_bytes > PENDING_BYTES_MAX && !walk->has_failed) {
 		walk->has_failed = true;
-		error_set(walk->err, "cannot look through %s: too many directories", walk->stack->path);
+		error_set(walk->err, "cannot search %s: too many directories", walk->stack->path);
 	}
 	pthread_cond_broadcast(&walk->changed);
 }
 
-/* Called with the lock held. A few directories, half of those that wait at most; NULL when everything is read or the walk has failed. */
+/* Takes a batch of directories, at most half of those queued. Called with the lock held. Waits
+ * while other threads may add some; returns NULL when everything is read or the walk has failed. */
 static struct pending *pop(struct walk *walk)
 {
 	struct pending *first, **last = &first;
 	size_t count;
 	while (!walk->stack && walk->busy > 0 && !walk->has_failed) {
-		walk->hungry++;
+		walk->idle++;
 		pthread_cond_wait(&walk->changed, &walk->lock);
-		walk->hungry--;
+		walk->idle--;
 	}
 	if (!walk->stack || walk->has_failed)
 		return NULL;
@@ -77,7 +79,7 @@ static struct pending *pop(struct walk *walk)
 	return first;
 }
 
-void walk_offer(struct walk *walk, struct pending *found)
+void walk_share(struct walk *walk, struct pending *found)
 {
 	pthread_mutex_lock(&walk->lock);
 	push_all(walk, found);
@@ -105,9 +107,9 @@ static void work(struct worker *worker)
 		pthread_mutex_lock(&walk->lock);
 		walk->busy--;
 		push_all(walk, found);
-		if (worker->crew && walk->cost >= HELPER_FROM) {
+		if (worker->helpers && walk->cost >= HELPER_FROM) {
 			pthread_mutex_unlock(&walk->lock);
-			walk_call_helper(worker);
+			walk_start_helper(worker);
 			pthread_mutex_lock(&walk->lock);
 		}
 	}
@@ -121,9 +123,10 @@ static void *helper_main(void *argument)
 	return NULL;
 }
 
-/* musl gives a thread 128 KB by itself, and with the first one it unblocks a signal that it keeps for itself: the command is to have
- * the caller's mask. */
-static bool start_helper(struct worker *worker, pthread_t *thread)
+/* Sets the stack size, because musl's default is 128 KB. Restores the signal mask, because musl
+ * unblocks an internal signal with the first thread and the command must inherit the caller's
+ * mask. */
+static bool create_thread(struct worker *worker, pthread_t *thread)
 {
 	pthread_attr_t attributes;
 	sigset_t mask;
@@ -139,52 +142,52 @@ static bool start_helper(struct worker *worker, pthread_t *thread)
 	return is_started;
 }
 
-void walk_call_helper(struct worker *worker)
+void walk_start_helper(struct worker *worker)
 {
-	struct crew *crew = worker->crew;
-	struct arena *arenas = worker->arena; /* the first of all */
+	struct helpers *helpers = worker->helpers;
+	struct arena *arenas = worker->arena; /* the first of the index's array */
 	struct worker *helper;
 
-	if (!crew)
+	if (!helpers)
 		return;
-	if (!crew->has_limit) {
-		unsigned others = processors_count() - 1;
-		crew->limit = others < HELPERS_MAX ? others : HELPERS_MAX;
-		crew->has_limit = true;
+	if (!helpers->has_limit) {
+		unsigned others = cpu_placement_count() - 1;
+		helpers->limit = others < HELPERS_MAX ? others : HELPERS_MAX;
+		helpers->has_limit = true;
 	}
-	if (crew->count == crew->limit)
+	if (helpers->count == helpers->limit)
 		return;
-	helper = &crew->helpers[crew->count];
-	*helper = (struct worker){ .walk = worker->walk, .arena = arenas ? arenas + crew->count + 1 : NULL };
-	if (start_helper(helper, &crew->threads[crew->count]))
-		crew->count++;
+	helper = &helpers->workers[helpers->count];
+	*helper = (struct worker){ .walk = worker->walk, .arena = arenas ? arenas + helpers->count + 1 : NULL };
+	if (create_thread(helper, &helpers->threads[helpers->count]))
+		helpers->count++;
 	else
-		crew->limit = crew->count;
+		helpers->limit = helpers->count;
 }
 
 static void add_up(struct walk *walk, const struct worker *worker)
 {
-	if (!walk->memory)
+	if (!walk->index)
 		return;
-	walk->memory->kept += worker->kept;
-	walk->memory->listed += worker->listed;
-	walk->memory->learnt += worker->learnt;
+	walk->index->kept += worker->kept;
+	walk->index->listed += worker->listed;
+	walk->index->learnt += worker->learnt;
 	if (worker->kept > 0)
 		walk->visitor->count(walk->visitor->self, worker->directories, worker->files);
 }
 
 void walk_work(struct walk *walk)
 {
-	struct crew crew;
-	struct worker first = { .walk = walk, .arena = walk->memory ? walk->memory->arenas : NULL, .crew = &crew };
+	struct helpers helpers;
+	struct worker first = { .walk = walk, .arena = walk->index ? walk->index->arenas : NULL, .helpers = &helpers };
 
-	crew.count = 0;
-	crew.has_limit = false;
+	helpers.count = 0;
+	helpers.has_limit = false;
 	walk->cost = cost_of(walk->stack);
 	work(&first);
-	for (unsigned i = 0; i < crew.count; i++)
-		pthread_join(crew.threads[i], NULL);
+	for (unsigned i = 0; i < helpers.count; i++)
+		pthread_join(helpers.threads[i], NULL);
 	add_up(walk, &first);
-	for (unsigned i = 0; i < crew.count; i++)
-		add_up(walk, &crew.helpers[i]);
+	for (unsigned i = 0; i < helpers.count; i++)
+		add_up(walk, &helpers.workers[i]);
 }

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The macOS backend. Compiled and checked on a model of Seatbelt, never run on a Mac.
  *
- * Theory of operation. The plan becomes a profile (profile.c), which goes into a file of mode 0600 in the state directory;
- * /usr/bin/sandbox-exec applies it and starts a shell of one line, which writes a byte of proof and becomes the command. The file is
- * removed as soon as the proof is there, or the run is over. Without proof nothing ran inside a sandbox, and the run is reported as
- * refused. The launcher keeps the time limit, forwards signals, reads the kernel's reports, and afterwards ends what is left of the
- * command's process group and descendants. Nothing that the system cannot hold is claimed: backend_states.c has the table.
+ * Theory of operation. The plan becomes a profile (profile.h), which is written to a file of mode
+ * 0600 in the state directory. /usr/bin/sandbox-exec applies it and starts a one-line shell script,
+ * which writes one byte as proof and executes the command. The file is removed when the run is
+ * over. Without the byte no command ran in a sandbox, and the run is reported as refused. The
+ * launcher enforces the time limit and forwards signals. When the command has ended, it kills every
+ * process of the run (mark.c), and after a failure it reads the kernel's reports. states.c has the
+ * levels of the guarantees.
  *
- * Where the policy names destinations, the proxy (backend_proxy.c) is started before, and the profile leads to it alone.
+ * If the policy names destinations, the proxy (proxy.c) is started first, and the profile allows
+ * connections to the proxy only.
  *
- * Order: not nested → state → [proxy] → profile → file → signals → log → start → watch → sweep → terminal restored → file removed. */
+ * Order: not nested → state → mark → [proxy] → profile → file → signals → start → watch → kill the
+ * rest → reap → restore terminal → [log] → remove files. */
 #include "macos/launch/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
 #include "common/state/remove_tree.h"
 #include "common/base/text.h"
 
-/* A new plan is made for each run here: nothing is kept with it. */
+/* Nothing to cache: every run makes a new plan. */
 int backend_prepare(const struct plan *plan, const void **prepared, size_t *size, struct error *err)
 {
 	(void)plan;
@@ -32,7 +37,8 @@ int backend_prepare(const struct plan *plan, const void **prepared, size_t *size
 	return 0;
 }
 
-/* Fifteen random bytes: other runs cannot guess it, so they cannot put reports under it. */
+/* Returns a tag of fifteen random bytes. Other runs cannot guess it, so they cannot fake
+ * reports. */
 static const char *make_tag(struct arena *arena)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -47,7 +53,8 @@ static const char *make_tag(struct arena *arena)
 	return arena_printf(arena, "berm-%s", tag);
 }
 
-/* In the state directory, which no sandbox can write: whoever can change this file before sandbox-exec reads it writes the policy. */
+/* Writes the profile to the state directory, which no sandbox can write: a process that could
+ * change the file before sandbox-exec reads it would control the policy. */
 static int write_profile(const struct plan *plan, const struct profile *profile, const char *tag, const char **path,
 			 struct error *err)
 {
@@ -73,49 +80,80 @@ static int refuse_nesting(struct error *err)
 	if (sandbox_check(getpid(), NULL, 0) != 1)
 		return 0;
 	error_set(err, "this process is in a sandbox already, and macOS does not nest them");
-	return error_hint(err, "start berm outside of it; what the outer sandbox holds, berm cannot see");
+	return error_hint(err, "start berm outside of it; berm cannot inspect the outer sandbox");
 }
 
-/* An empty home or tmp is a new directory in the state directory, removed afterwards with everything in it. */
-struct fresh {
-	int runs; /* <state>/runs */
-	const char *name, *home, *tmp; /* NULL: kept per project */
+/* `home: empty` and `tmp: empty` are new directories in the state directory, removed after the
+ * run. */
+struct run_directories {
+	int runs, short_tmp; /* <state>/runs and <state>/t */
+	const char *name, *home; /* NULL: the directories of the project */
+	const char *tmp, *tmp_name;
 };
 
-static int make_fresh(const struct plan *plan, const char *tag, struct fresh *fresh, struct error *err)
+enum { SHORT_NAME = 13 }; /* of the tag, for paths of sockets */
+
+static int make_run_home(const struct plan *plan, int top, const char *tag, struct run_directories *directories,
+			 struct error *err)
 {
 	const char *directory = path_join(plan->arena, path_join(plan->arena, plan->context.state_directory, "runs"), tag);
-	autoclose int top = -1, own = -1;
+	autoclose int own = -1;
 
-	*fresh = (struct fresh){ .runs = -1 };
+	if (plan->home != HOME_EMPTY)
+		return 0;
+	directories->runs = state_enter(top, "runs", directory, true, err);
+	own = directories->runs < 0 ? -1 : state_enter(directories->runs, tag, directory, true, err);
+	if (own < 0)
+		return -1;
+	directories->name = tag;
+	directories->home = path_join(plan->arena, directory, "home");
+	return mkdirat(own, "home", 0700) < 0 ? error_errno(err, errno, "cannot create %s", directories->home) : 0;
+}
+
+static int make_run_tmp(const struct plan *plan, int top, const char *tag, struct run_directories *directories,
+			struct error *err)
+{
+	const char *parent = path_join(plan->arena, plan->context.state_directory, PLAN_SHORT_TMP);
+
+	if (plan->tmp != TMP_EMPTY)
+		return 0;
+	directories->short_tmp = state_enter(top, PLAN_SHORT_TMP, parent, true, err);
+	if (directories->short_tmp < 0)
+		return -1;
+	directories->tmp_name = arena_copy_n(plan->arena, tag, SHORT_NAME);
+	directories->tmp = path_join(plan->arena, parent, directories->tmp_name);
+	if (mkdirat(directories->short_tmp, directories->tmp_name, 0700) == 0)
+		return 0;
+	error_errno(err, errno, "cannot create %s", directories->tmp);
+	directories->tmp_name = NULL; /* another run's */
+	return -1;
+}
+
+static int make_run_directories(const struct plan *plan, const char *tag, struct run_directories *directories,
+				struct error *err)
+{
+	autoclose int top = -1;
+
+	*directories = (struct run_directories){ .runs = -1, .short_tmp = -1 };
 	if (plan->home != HOME_EMPTY && plan->tmp != TMP_EMPTY)
 		return 0;
 	top = state_open(plan->arena, plan->context.state_directory, true, err);
-	fresh->runs = top < 0 ? -1 : state_enter(top, "runs", directory, true, err);
-	own = fresh->runs < 0 ? -1 : state_enter(fresh->runs, tag, directory, true, err);
-	if (own < 0)
+	if (top < 0 || make_run_home(plan, top, tag, directories, err) < 0)
 		return -1;
-	fresh->name = tag;
-	if (mkdirat(own, "home", 0700) < 0 || mkdirat(own, "tmp", 0700) < 0)
-		return error_errno(err, errno, "cannot make %s", directory);
-	if (plan->home == HOME_EMPTY)
-		fresh->home = path_join(plan->arena, directory, "home");
-	if (plan->tmp == TMP_EMPTY)
-		fresh->tmp = path_join(plan->arena, directory, "tmp");
-	return 0;
+	return make_run_tmp(plan, top, tag, directories, err);
 }
 
-static void remove_fresh(const struct fresh *fresh, struct run_result *result)
+static void remove_run_directory(int parent, const char *name, struct run_result *result)
 {
 	struct error left = { 0 };
-	if (fresh->runs < 0)
+	if (parent < 0)
 		return;
-	if (fresh->name && state_remove(fresh->runs, fresh->name, fresh->name, &left) < 0 && !error_is_set(&result->note))
+	if (name && state_remove(parent, name, name, &left) < 0 && !error_is_set(&result->note))
 		result->note = left;
-	close(fresh->runs);
+	close(parent);
 }
 
-/* Appends to <state>/violations.jsonl; a report that cannot be written is no reason to fail a run that is over. */
+/* Appends to <state>/violations.jsonl. Errors are ignored: the run is over. */
 static void keep_report(const struct plan *plan, const struct violations *violations)
 {
 	struct text lines = { 0 };
@@ -138,7 +176,7 @@ static void report(const struct plan *plan, const struct violations *violations,
 	violations_summary(violations, &summary);
 	if (summary.length > 0 && !error_is_set(&result->note)) {
 		error_set(&result->note, "%s", summary.data);
-		error_hint(&result->note, "`berm check` says which rule; all of them: %s/violations.jsonl",
+		error_hint(&result->note, "`berm check` names the rule; all violations are in %s/violations.jsonl",
 			   plan->context.state_directory);
 	}
 	text_free(&summary);
@@ -149,65 +187,78 @@ static void report(const struct plan *plan, const struct violations *violations,
 	keep_report(plan, violations);
 }
 
-static int supervise(struct mac_launch *launch, const char *tag, int queue, struct run_result *result, struct error *err)
+/* Explains a failure by what the kernel refused. A command that succeeded is not delayed. */
+static void explain_failure(const struct plan *plan, const char *tag, int64_t start, struct run_result *result)
 {
-	const struct plan *plan = launch->plan;
-	struct violations *violations = arena_alloc(plan->arena, sizeof *violations);
-	struct mac_log log;
-	struct mac_watch watch = { .launch = launch, .queue = queue, .log = &log, .violations = violations, .proof = -1 };
-	autoclose int proof = -1;
-	int status;
+	struct violations *violations;
+	const char *problem;
+	if (result->exit_code == 0)
+		return;
+	violations = arena_alloc(plan->arena, sizeof *violations);
+	*violations = (struct violations){ .arena = plan->arena, .tag = tag };
+	problem = mac_log_read(plan->arena, tag, start, violations);
+	report(plan, violations, result);
+	if (problem && !result->details)
+		result->details = arena_printf(plan->arena, "  what the kernel refused is not known: %s\n", problem);
+}
 
-	violations->arena = plan->arena;
-	violations->tag = tag;
-	mac_log_start(&log, plan->arena, tag);
+static int supervise(struct mac_launch *launch, int queue, struct run_result *result, struct error *err)
+{
+	struct mac_watch watch = { .launch = launch, .queue = queue, .proof = -1 };
+	autoclose int proof = -1;
+
 	watch.child = mac_launch_start(launch, &proof, err);
 	watch.proof = proof;
-	status = watch.child < 0 ? -1 : mac_watch_run(&watch, result, err);
-	mac_log_read(&log, violations, true);
-	if (status == 0)
-		report(plan, violations, result);
-	return status;
+	return watch.child < 0 ? -1 : mac_watch_run(&watch, result, err);
 }
 
 static int launch_and_supervise(struct mac_launch *launch, const char *tag, struct run_result *result, struct error *err)
 {
-	autoclose int queue = mac_signals_take(&launch->signals, err);
+	autoclose int queue = mac_signals_watch(&launch->signals, err);
+	int64_t start = (int64_t)time(NULL) - 1;
 	int status;
 	if (queue < 0)
 		return -1;
-	status = supervise(launch, tag, queue, result, err);
-	mac_terminal_take_back(launch->terminal, true);
-	mac_signals_give_back(&launch->signals);
+	status = supervise(launch, queue, result, err);
+	mac_terminal_restore(launch->terminal, true);
+	mac_signals_restore(&launch->signals);
+	if (status == 0)
+		explain_failure(launch->plan, tag, start, result);
 	return status;
 }
 
-static int prepare(struct mac_launch *launch, const struct fresh *fresh, const struct mac_proxy *proxy, const char *tag,
-		   const char **path, struct error *err)
+static int prepare(struct mac_launch *launch, const struct run_directories *directories,
+		   const struct mac_user_directories *user, const struct mac_proxy *proxy, const char *tag, const char **path,
+		   struct error *err)
 {
 	const struct plan *plan = launch->plan;
 	struct profile_run run = {
 		.tag = tag,
 		.terminals = launch->terminal->names,
 		.terminal_count = launch->terminal->name_count,
-		.helper = LAUNCH_SHELL,
-		.home = fresh->home,
-		.tmp = fresh->tmp,
+		.helper = SANDBOX_EXEC_SHELL,
+		.home = directories->home,
+		.tmp = directories->tmp,
 		.proxy_port = proxy->port,
+		.user_temporary = user->temporary,
+		.user_cache = user->cache,
+		.mark = launch->mark.unreadable,
 	};
-	const struct launch_places places = { fresh->home, fresh->tmp, proxy->port, proxy->pid ? proxy->secret : NULL };
+	const struct sandbox_exec_run values = { directories->home, directories->tmp, proxy->port,
+						 proxy->pid ? proxy->secret : NULL, user->suffix };
 	struct profile profile;
 
-	launch->proof = launch_proof_number(launch->request->pass_fds, launch->request->pass_fd_count);
+	launch->proof = sandbox_exec_proof_fd(launch->request->pass_fds, launch->request->pass_fd_count);
 	if (launch->proof < 0)
-		return error_set(err, "--pass-fd leaves no number between %d and %d for berm", LAUNCH_PROOF_MIN,
-				 LAUNCH_PROOF_MAX);
+		return error_set(err, "--pass-fd leaves no free file descriptor between %d and %d, and berm needs one",
+				 SANDBOX_EXEC_PROOF_MIN, SANDBOX_EXEC_PROOF_MAX);
 	if (profile_write(plan->arena, plan, &run, &profile, err) < 0 || write_profile(plan, &profile, tag, path, err) < 0)
 		return -1;
-	launch->words = launch_words(plan->arena, &profile, *path, launch->proof, launch->request->argv);
-	launch->environment = launch_environment(plan->arena, plan, &places);
+	launch->arguments = sandbox_exec_arguments(plan->arena, &profile, *path, launch->proof, launch->request->argv);
+	launch->environment = sandbox_exec_environment(plan->arena, plan, &values);
 	launch->directory = plan->context.working_directory ? plan->context.working_directory : plan->context.project;
-	/* In a pipeline the others of the group would lose the terminal; the descendants are found by their parents then. */
+	/* In a pipeline the other processes of the group would lose the terminal. The processes of
+	 * the run are then found by the mark only. */
 	launch->has_own_group = launch->terminal->fd < 0 || launch->terminal->is_whole;
 	return 0;
 }
@@ -220,57 +271,72 @@ static void finish_proxy(const struct plan *plan, struct mac_proxy *proxy, struc
 	mac_proxy_finish(proxy, result->refused, &result->note);
 }
 
-/* The profile is the sandbox, and it is made of the plan. */
-bool backend_can_begin(const struct plan *plan)
+/* The profile is made from the scan results: nothing can be done meanwhile. */
+static int scan_and_confirm(const struct plan *plan, const struct run_request *request, struct plan_documents *documents,
+			    struct error *err)
 {
-	(void)plan;
-	return false;
+	if (request->scan && request->scan(request->self, request->results, err) < 0)
+		return -1;
+	plan_run_documents(plan, documents);
+	return request->confirm ? request->confirm(request->self, err) : 0;
 }
 
-struct begun *backend_begin(struct arena *arena)
+/* Everything that a run creates. */
+struct made {
+	struct run_directories directories;
+	struct mac_user_directories user;
+	struct mac_proxy proxy;
+	const char *profile; /* NULL: not written */
+};
+
+static int make(struct mac_launch *launch, const char *tag, struct made *made, struct error *err)
 {
-	(void)arena;
-	return NULL;
+	const struct plan *plan = launch->plan;
+	if (mac_mark_make(plan, tag, &launch->mark, err) < 0 || make_run_directories(plan, tag, &made->directories, err) < 0 ||
+	    mac_user_directories_make(plan, tag, &made->user, err) < 0)
+		return -1;
+	if (profile_needs_proxy(plan) && mac_proxy_start(plan, &made->proxy, err) < 0)
+		return -1;
+	return prepare(launch, &made->directories, &made->user, &made->proxy, tag, &made->profile, err);
 }
 
-void backend_abandon(struct begun *begun)
+static void unmake(struct mac_launch *launch, struct made *made, struct run_result *result)
 {
-	(void)begun;
+	if (made->profile)
+		unlink(made->profile);
+	finish_proxy(launch->plan, &made->proxy, result);
+	mac_mark_remove(&launch->mark);
+	mac_user_directories_remove(&made->user);
+	remove_run_directory(made->directories.runs, made->directories.name, result);
+	remove_run_directory(made->directories.short_tmp, made->directories.tmp_name, result);
 }
 
-int backend_run(struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
+static int run(const struct plan *plan, const struct run_request *request, struct run_result *result, struct error *err)
 {
 	struct mac_terminal terminal;
-	struct mac_launch launch = { .plan = plan, .request = request, .terminal = &terminal };
-	const char *tag = make_tag(plan->arena), *path = NULL;
+	struct mac_launch launch = { .plan = plan, .request = request, .terminal = &terminal, .mark.directory = -1 };
+	const char *tag = make_tag(plan->arena);
+	struct made made = { .directories = { .runs = -1, .short_tmp = -1 }, .proxy.control = -1 };
+	struct plan_documents documents;
 	struct state state;
-	struct fresh fresh;
-	struct mac_proxy proxy = { .control = -1 };
 	int status;
 
-	/* The profile is made from all that was found: nothing can be done meanwhile. */
-	if (request->complete) {
-		if (request->complete(request->self, plan, err) < 0)
-			return -1;
-		plan_add_documents(plan);
-	}
-	if (request->confirm && request->confirm(request->self, plan, err) < 0)
+	if (scan_and_confirm(plan, request, &documents, err) < 0)
 		return -1;
-	if (refuse_nesting(err) < 0 || state_prepare(plan, &state, err) < 0)
+	if (refuse_nesting(err) < 0 || state_prepare(plan, &documents, &state, err) < 0)
 		return -1;
 	mac_terminal_open(plan->arena, &terminal);
-	status = make_fresh(plan, tag, &fresh, err);
-	if (status == 0 && profile_needs_proxy(plan))
-		status = mac_proxy_start(plan, &proxy, err);
-	if (status == 0)
-		status = prepare(&launch, &fresh, &proxy, tag, &path, err);
+	status = make(&launch, tag, &made, err);
 	if (status == 0)
 		status = launch_and_supervise(&launch, tag, result, err);
-	if (path)
-		unlink(path);
-	finish_proxy(plan, &proxy, result);
-	remove_fresh(&fresh, result);
+	unmake(&launch, &made, result);
 	if (state.lock >= 0)
 		close(state.lock);
 	return status;
+}
+
+enum run_outcome backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result,
+			     struct error *err)
+{
+	return run(plan, request, result, err) == 0 ? RUN_DONE : RUN_REFUSED;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts sandbox-exec. The child does nothing between fork and execve that could fail silently: what fails is written into a pipe that
- * execve closes, and told by the parent. */
+/* Starts sandbox-exec. A failure between fork and execve is written to a close-on-exec pipe and
+ * reported by the parent. */
 #include "macos/launch/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
 
-/* What went wrong in the child, through the pipe. */
+/* A failure of the child, as sent through the pipe. */
 struct failure {
 	int number;
 	char step[32];
@@ -24,12 +24,13 @@ static int set_limit(int resource, uint64_t value)
 	if (getrlimit(resource, &limit) < 0)
 		return -1;
 	if (value > limit.rlim_max)
-		return 0; /* the caller's own limit is lower */
+		return 0; /* the caller's limit is lower */
 	limit.rlim_cur = limit.rlim_max = value;
 	return setrlimit(resource, &limit);
 }
 
-/* Memory and processes are not here: RLIMIT_AS is ignored by this kernel, and RLIMIT_NPROC counts all of the user's. */
+/* Not memory and processes: the kernel ignores RLIMIT_AS, and RLIMIT_NPROC counts all processes of
+ * the user. */
 static int set_limits(const struct plan *plan)
 {
 	const struct setting *files = &plan->limits[LIMIT_OPEN_FILES];
@@ -44,11 +45,11 @@ static int keep_descriptor(int fd)
 	return flags < 0 ? -1 : fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC);
 }
 
-/* `report` must not be the number that the proof has inside. */
+/* Gives the proof pipe the fd `number`. Moves `report` if it has that fd. */
 static int place_proof(int proof, int number, int *report)
 {
 	if (*report == number) {
-		int moved = fcntl(*report, F_DUPFD_CLOEXEC, LAUNCH_PROOF_MAX + 1);
+		int moved = fcntl(*report, F_DUPFD_CLOEXEC, SANDBOX_EXEC_PROOF_MAX + 1);
 		if (moved < 0)
 			return -1;
 		*report = moved;
@@ -66,7 +67,7 @@ _Noreturn static void child_main(const struct mac_launch *launch, int proof, int
 
 	if (launch->has_own_group && setpgid(0, 0) < 0)
 		goto failed;
-	/* Both sides do it: whichever comes first, the command never runs without the terminal. */
+	/* Parent and child both do this, so that the command never runs without the terminal. */
 	if (launch->has_own_group)
 		mac_terminal_give(launch->terminal, getpid());
 	step = "limits";
@@ -81,9 +82,9 @@ _Noreturn static void child_main(const struct mac_launch *launch, int proof, int
 	for (size_t i = 0; i < launch->request->pass_fd_count; i++)
 		if (keep_descriptor(launch->request->pass_fds[i]) < 0)
 			goto failed;
-	mac_signals_give_back(&launch->signals);
-	step = LAUNCH_SANDBOX_EXEC;
-	execve(LAUNCH_SANDBOX_EXEC, launch->words, launch->environment);
+	mac_signals_restore(&launch->signals);
+	step = SANDBOX_EXEC_PATH;
+	execve(SANDBOX_EXEC_PATH, launch->arguments, launch->environment);
 failed:
 	failure.number = errno;
 	strlcpy(failure.step, step, sizeof failure.step);
@@ -102,7 +103,7 @@ static int open_pipe(int ends[2])
 	return 0;
 }
 
-/* 0 once sandbox-exec runs. */
+/* Returns 0 once sandbox-exec runs. */
 static int read_report(int report, pid_t child, struct error *err)
 {
 	struct failure failure;
@@ -112,8 +113,7 @@ static int read_report(int report, pid_t child, struct error *err)
 	while (got < 0 && errno == EINTR);
 	if (got == 0)
 		return 0;
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)child_wait(child, NULL);
 	if (got != (ssize_t)sizeof failure)
 		return error_set(err, "the command could not be started");
 	failure.step[sizeof failure.step - 1] = '\0';
@@ -127,7 +127,7 @@ pid_t mac_launch_start(const struct mac_launch *launch, int *proof, struct error
 	pid_t child;
 
 	if (open_pipe(proof_ends) < 0 || open_pipe(report_ends) < 0)
-		return error_errno(err, errno, "cannot make a pipe");
+		return error_errno(err, errno, "cannot create a pipe");
 	proof_in = proof_ends[0];
 	proof_out = proof_ends[1];
 	report_in = report_ends[0];

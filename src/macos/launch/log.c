@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what the kernel logged about this run. Runs /usr/bin/log, by its absolute path and outside the sandbox, with an empty
- * environment; it only ever reports. */
+/* Reads the kernel's log messages about this run with /usr/bin/log, which runs outside the sandbox
+ * with an empty environment. The messages are only reported: they decide nothing. Nothing is read
+ * while the command runs: a stream would need as long to attach as many commands take, and would
+ * outlive a launcher that is killed. */
 #include "macos/launch/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STRAGGLERS_MS = 300, BLOCK = 4096 };
+#include "common/base/child.h"
+#include "common/base/clock.h"
+
+enum { PATIENCE_MS = 2000, BLOCK = 4096 };
 
 static char *const no_environment[] = { NULL };
 
-static int spawn_log(struct mac_log *log, char *const *words, int output)
+static int spawn_log(char *const *words, int output, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	int status;
@@ -23,63 +29,80 @@ static int spawn_log(struct mac_log *log, char *const *words, int output)
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, output, 1);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	status = posix_spawn(&log->pid, words[0], &actions, NULL, words, no_environment);
+	status = posix_spawn(pid, words[0], &actions, NULL, words, no_environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return status == 0 ? 0 : -1;
 }
 
-void mac_log_start(struct mac_log *log, struct arena *arena, const char *tag)
+static pid_t start(struct arena *arena, const char *tag, int64_t since, int *output)
 {
 	char *words[] = {
 		arena_copy(arena, "/usr/bin/log"),
-		arena_copy(arena, "stream"),
+		arena_copy(arena, "show"),
 		arena_copy(arena, "--style"),
 		arena_copy(arena, "ndjson"),
+		arena_copy(arena, "--start"),
+		arena_printf(arena, "@%lld", (long long)since),
 		arena_copy(arena, "--predicate"),
-		/* The tag is berm's own: letters, digits and a dash. */
-		arena_printf(arena, "eventMessage ENDSWITH \"%s\"", tag),
+		/* make_tag() uses letters, digits and a dash only. Some reports go on behind the
+		 * tag. */
+		arena_printf(arena, "eventMessage CONTAINS \"%s\"", tag),
 		NULL,
 	};
 	int ends[2];
+	pid_t pid = -1;
 
-	*log = (struct mac_log){ .pid = -1, .fd = -1 };
 	if (pipe(ends) < 0)
-		return;
+		return -1;
 	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 	fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-	fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	if (spawn_log(log, words, ends[1]) < 0) {
-		log->pid = -1;
+	if (spawn_log(words, ends[1], &pid) < 0) {
 		close(ends[0]);
+		pid = -1;
 	} else {
-		log->fd = ends[0];
+		*output = ends[0];
 	}
 	close(ends[1]);
+	return pid;
 }
 
-static bool read_block(struct mac_log *log, struct violations *violations)
+/* True if the program closed its output in time. */
+static bool read_all(int output, struct violations *violations)
 {
-	char block[BLOCK];
-	ssize_t got = read(log->fd, block, sizeof block);
-	if (got > 0)
+	struct pollfd readable = { .fd = output, .events = POLLIN };
+	int64_t deadline = (int64_t)clock_ms() + PATIENCE_MS;
+	for (;;) {
+		char block[BLOCK];
+		int64_t left = deadline - (int64_t)clock_ms();
+		ssize_t got;
+		if (left <= 0)
+			return false;
+		if (poll(&readable, 1, (int)left) <= 0)
+			continue;
+		got = read(output, block, sizeof block);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got == 0;
 		violations_feed(violations, block, (size_t)got);
-	return got > 0;
+	}
 }
 
-void mac_log_read(struct mac_log *log, struct violations *violations, bool is_last)
+const char *mac_log_read(struct arena *arena, const char *tag, int64_t since, struct violations *violations)
 {
-	struct pollfd readable = { .fd = log->fd, .events = POLLIN };
-	if (log->pid < 0)
-		return;
-	while (read_block(log, violations))
-		;
-	if (!is_last)
-		return;
-	while (poll(&readable, 1, STRAGGLERS_MS) > 0 && read_block(log, violations))
-		;
-	kill(log->pid, SIGKILL);
-	while (waitpid(log->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	close(log->fd);
-	*log = (struct mac_log){ .pid = -1, .fd = -1 };
+	int output = -1, status = 0;
+	pid_t pid = start(arena, tag, since, &output);
+	bool is_complete;
+
+	if (pid < 0)
+		return "/usr/bin/log cannot be started";
+	is_complete = read_all(output, violations);
+	close(output);
+	if (!is_complete) {
+		child_end(pid);
+		return "/usr/bin/log takes too long";
+	}
+	if (child_wait(pid, &status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return "/usr/bin/log refuses, as it does for users who are not administrators";
+	return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The proxy as a process of its own, on a port of the loopback that the kernel chooses. The loopback is everybody's on this system, so
- * the secret is what keeps other programs out; the profile lets the command connect to this port and nowhere else. It ends when
- * the launcher does: the end of the control socket is the end of its service. It confines itself before it reads the first byte from
- * inside; if it cannot, the run is refused. */
+/* The proxy process, on a loopback port that the kernel chooses. All programs share the loopback on
+ * macOS, so a secret keeps other programs out. The profile allows the command to connect to this
+ * port only. The proxy exits when the control socket is closed, so it does not outlive the
+ * launcher. It confines itself before it reads from the command; if it cannot, the run is
+ * refused. */
 #include "macos/launch/internal.h"
 
 #include <errno.h>
@@ -12,9 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/descriptors.h"
@@ -44,13 +45,13 @@ struct helper {
 	struct arena arena;
 	struct addresses own;
 	struct resolver resolver;
-	struct egress_reports reports;
+	struct refusals reports;
 	struct proxy_listener listeners[LISTENERS];
 	size_t listener_count;
 	int control;
 };
 
-/* 127.0.0.1 decides the port; ::1 has the same if it is free there. */
+/* The kernel chooses the port on 127.0.0.1; ::1 gets the same port if it is free. */
 static int open_listeners(struct mac_proxy *proxy, struct helper *helper, struct error *err)
 {
 	static const struct address v4 = { .bytes = { 127, 0, 0, 1 } }, v6 = { .is_v6 = true, .bytes = { [15] = 1 } };
@@ -91,9 +92,9 @@ static int confine(struct error *err)
 	char *errors = NULL;
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_FSIZE, &none) < 0)
 		return error_errno(err, errno, "cannot limit the proxy");
-	(void)setrlimit(RLIMIT_NOFILE, &files); /* the caller's may be lower */
+	(void)setrlimit(RLIMIT_NOFILE, &files); /* fails if the caller's limit is lower */
 	if (sandbox_init_with_parameters(own_profile, 0, parameters, &errors) != 0)
-		return error_set(err, "the proxy cannot lock itself in: %s", errors ? errors : "no reason given");
+		return error_set(err, "the proxy cannot confine itself: %s", errors ? errors : "no reason given");
 	return 0;
 }
 
@@ -101,7 +102,7 @@ static int prepare(struct helper *helper, struct error *err)
 {
 	if (keep_descriptors(helper, err) < 0)
 		return -1;
-	/* It may hold secrets, and this process talks to strangers. */
+	/* The environment may contain secrets, and this process talks to remote hosts. */
 	for (char **entry = environ; *entry; entry++)
 		memset_s(*entry, strlen(*entry), 0, strlen(*entry));
 	resolver_open(&helper->resolver, hosts_path, servers_path);
@@ -126,30 +127,28 @@ _Noreturn static void helper_main(const struct plan *plan, struct helper *helper
 	};
 	int prepared;
 
-	/* Ctrl-C and Ctrl-Z are for the command, which may go on to use the network. */
+	/* Ctrl-C and Ctrl-Z go to the command only, which may continue to use the network. */
 	setsid();
 	signal(SIGPIPE, SIG_IGN);
 	prepared = prepare(helper, &err);
 	settings.policy.own = helper->own.items;
 	settings.policy.own_count = helper->own.count;
-	if (!egress_send(helper->control, &err, sizeof err) || prepared < 0 || proxy_serve(&settings) < 0)
+	if (!control_send(helper->control, &err, sizeof err) || prepared < 0 || proxy_serve(&settings) < 0)
 		_exit(EXIT_FAILURE);
-	_exit(egress_send(helper->control, &helper->reports, sizeof helper->reports) ? EXIT_SUCCESS : EXIT_FAILURE);
+	_exit(control_send(helper->control, &helper->reports, sizeof helper->reports) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 static void end(struct mac_proxy *proxy)
 {
 	close(proxy->control);
-	kill(proxy->pid, SIGKILL);
-	while (waitpid(proxy->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_end(proxy->pid);
 	proxy->pid = 0;
 }
 
 static int await_ready(struct mac_proxy *proxy, struct error *err)
 {
 	struct error answer = { 0 };
-	if (!egress_receive(proxy->control, &answer, sizeof answer, READY_MS)) {
+	if (!control_receive(proxy->control, &answer, sizeof answer, READY_MS)) {
 		end(proxy);
 		return error_set(err, "the proxy did not start");
 	}
@@ -167,9 +166,9 @@ int mac_proxy_start(const struct plan *plan, struct mac_proxy *proxy, struct err
 
 	*proxy = (struct mac_proxy){ .control = -1 };
 	if (proxy_make_secret(proxy->secret) < 0)
-		return error_errno(err, errno, "cannot make a secret for the proxy");
+		return error_errno(err, errno, "cannot create a secret for the proxy");
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
-		return error_errno(err, errno, "cannot make a socket pair");
+		return error_errno(err, errno, "cannot create a socket pair");
 	if (socket_make_private(ends[0]) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0 ||
 	    open_listeners(proxy, helper, err) < 0) {
 		close(ends[0]);
@@ -192,11 +191,11 @@ int mac_proxy_start(const struct plan *plan, struct mac_proxy *proxy, struct err
 	return await_ready(proxy, err);
 }
 
-void mac_proxy_finish(struct mac_proxy *proxy, struct egress_reports *reports, struct error *note)
+void mac_proxy_finish(struct mac_proxy *proxy, struct refusals *reports, struct error *note)
 {
-	*reports = (struct egress_reports){ 0 };
+	*reports = (struct refusals){ 0 };
 	if (proxy->pid == 0)
 		return;
-	egress_take_reports(proxy->control, "network proxy", reports, note);
+	control_take_reports(proxy->control, "network proxy", reports, note);
 	end(proxy);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing survives the command, as far as this system lets it be found: by process group, and by the tree of parents. */
+/* Kills the processes that the command left: its process group, and every process of the user that
+ * has the run's mark. */
 #include "macos/launch/internal.h"
 
 #include <libproc.h>
@@ -7,37 +8,36 @@
 #include <unistd.h>
 
 enum {
-	ROUNDS = 20, /* a process that forks faster than it is found must not hold berm for ever */
-	CHILDREN_MAX = 4096,
-	DEPTH_MAX = 64,
+	ROUNDS = 200, /* a process that forks faster than it is found must not block berm for ever */
+	PROCESSES_MAX = 16384,
 	PAUSE_NS = 5000000,
+	UID_ONLY = 4, /* PROC_UID_ONLY of sys/proc_info.h */
 };
 
-/* Stopped first, so that it cannot start others while its children are looked for. Returns how many there were. */
-static int end_descendants(pid_t parent, int depth)
+/* Returns the number of marked processes, all of which it kills. */
+static int kill_marked(const struct mac_launch *launch, pid_t child)
 {
-	static const int entry = sizeof(pid_t);
-	pid_t children[CHILDREN_MAX];
-	int count = proc_listchildpids(parent, children, CHILDREN_MAX * entry);
-	int found = 0;
-	for (int i = 0; i < count && depth < DEPTH_MAX; i++) {
-		if (children[i] <= 1)
+	static pid_t pids[PROCESSES_MAX];
+	int bytes = proc_listpids(UID_ONLY, getuid(), pids, (int)sizeof pids);
+	int count = bytes / (int)sizeof pids[0], found = 0;
+	for (int i = 0; i < count; i++) {
+		if (pids[i] <= 1 || pids[i] == child || pids[i] == getpid() || !mac_mark_has(&launch->mark, pids[i]))
 			continue;
-		kill(children[i], SIGSTOP);
-		found += 1 + end_descendants(children[i], depth + 1);
-		kill(children[i], SIGKILL);
+		if (kill(pids[i], SIGKILL) == 0)
+			found++;
 	}
 	return found;
 }
 
-void mac_sweep(pid_t child, bool has_own_group)
+/* A process may fork while it is being looked for, so only a round without any ends it. Killed ones
+ * are listed until their parent reaps them. */
+void mac_kill_descendants(const struct mac_launch *launch, pid_t child)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	for (int round = 0; round < ROUNDS; round++) {
-		int found = end_descendants(child, 0);
-		if (has_own_group && killpg(child, SIGKILL) == 0)
-			found++;
-		if (found == 0)
+		if (launch->has_own_group)
+			killpg(child, SIGKILL);
+		if (kill_marked(launch, child) == 0)
 			return;
 		nanosleep(&pause, NULL);
 	}

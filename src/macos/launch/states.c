@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which guarantees a Seatbelt profile can hold, and at what level. The table says what the mechanisms are documented to give; none of it
- * was run on a Mac, and every place that shows it says so. backend_probe tries whether a sandbox starts at all. */
+/* The level of each guarantee on macOS, from the documentation of Seatbelt. None of it was run on a
+ * Mac, and every output that shows a level adds that label. backend_probe tries whether a sandbox
+ * starts at all. */
 #include "macos/launch/internal.h"
 
 #include <errno.h>
 #include <spawn.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "common/base/child.h"
 #include "common/doctor/doctor.h"
 
 static void set(struct guarantee_state *state, enum level level, const char *mechanism, const char *reason, const char *fix)
@@ -19,24 +22,23 @@ static void set(struct guarantee_state *state, enum level level, const char *mec
 static void judge_network(const struct plan *plan, struct guarantee_state *state)
 {
 	if (plan->network.mode == NETWORK_ALLOW)
-		set(state, LEVEL_ENFORCED, "Seatbelt: only the port of berm's proxy, which judges each destination", NULL,
+		set(state, LEVEL_ENFORCED,
+		    "Seatbelt: only the port of berm's proxy, which checks each destination, and named local ports", NULL,
 		    NULL);
 	else if (profile_needs_proxy(plan))
 		set(state, LEVEL_MISSING, NULL, "network.deny cannot be enforced with `network: all` yet",
 		    "use `network: none` or a list of what is allowed");
 	else if (plan->network.mode == NETWORK_NONE)
-		set(state, LEVEL_ENFORCED, "Seatbelt: no network operation is granted, loopback neither", NULL, NULL);
+		set(state, LEVEL_ENFORCED, "Seatbelt: no network operation is granted, not even on the loopback", NULL, NULL);
 	else
 		set(state, LEVEL_ENFORCED, "the policy allows everything", NULL, NULL);
-	if (plan->network.local.count > 0 || plan->network.publish.count > 0)
-		set(state, LEVEL_MISSING, NULL, "network.local and network.publish are not built for macOS", "leave them out");
 }
 
 static void judge_limits(const struct plan *plan, struct guarantee_state *state)
 {
 	set(state, LEVEL_PARTIAL, "time by berm, open files by rlimit",
 	    plan->limits[LIMIT_MEMORY].is_set || plan->limits[LIMIT_PROCESSES].is_set
-		    ? "macOS bounds neither the memory nor the number of processes of one command"
+		    ? "macOS limits neither the memory nor the number of processes of one command"
 		    : "macOS has no limit on memory and processes for one command",
 	    NULL);
 }
@@ -44,16 +46,17 @@ static void judge_limits(const struct plan *plan, struct guarantee_state *state)
 void backend_expect(const struct plan *plan, struct guarantee_state states[GUARANTEE_COUNT])
 {
 	set(&states[GUARANTEE_WRITES], LEVEL_ENFORCED, "Seatbelt: file-write* only where granted", NULL, NULL);
-	/* Patterns hold for names that come to be later, too; a hard link that is made by the host meanwhile is another name. */
+	/* Patterns also cover names that are created later, but not a hard link with another
+	 * name. */
 	set(&states[GUARANTEE_SECRETS], LEVEL_LAUNCH, "Seatbelt: denied by path and pattern",
-	    "a name that the host links to it during the run is not known", NULL);
+	    "a hard link that the host creates during the run is not covered", NULL);
 	set(&states[GUARANTEE_PLANTING], LEVEL_LAUNCH, "Seatbelt: writes denied by path and pattern", NULL, NULL);
 	judge_network(plan, &states[GUARANTEE_NETWORK]);
 	set(&states[GUARANTEE_PROCESSES], LEVEL_PARTIAL,
-	    "Seatbelt: signals and process-info only in the same sandbox; process group and descendants are ended",
-	    "a process that starts its own session and loses its parent is not found afterwards", NULL);
-	set(&states[GUARANTEE_IPC], LEVEL_ENFORCED, "Seatbelt: Mach services, sockets and shared memory only where granted",
-	    NULL, NULL);
+	    "Seatbelt: signals and process-info only in the same sandbox; all processes with the run's profile are killed",
+	    "names of other processes are visible, and a killed launcher leaves its processes running", NULL);
+	set(&states[GUARANTEE_IPC], LEVEL_LAUNCH, "Seatbelt: Mach services and sockets only where granted",
+	    "POSIX shared memory and semaphores of other programs can be opened by name", NULL);
 	set(&states[GUARANTEE_ENVIRONMENT], LEVEL_ENFORCED, "a new environment", NULL, NULL);
 	judge_limits(plan, &states[GUARANTEE_LIMITS]);
 	set(&states[GUARANTEE_KERNEL], LEVEL_PARTIAL, "Seatbelt: dangerous operations denied",
@@ -61,11 +64,12 @@ void backend_expect(const struct plan *plan, struct guarantee_state states[GUARA
 	set(&states[GUARANTEE_INTEGRITY], LEVEL_ENFORCED, "Seatbelt: policy and state directory are not writable", NULL, NULL);
 }
 
-/* 0 if a sandbox with a profile that allows everything starts; else why not, as words. */
+/* Starts a sandbox with a profile that allows everything. Returns NULL, or the reason of a
+ * failure. */
 static const char *try_sandbox(void)
 {
 	static char *const environment[] = { NULL };
-	char program[] = LAUNCH_SANDBOX_EXEC, flag[] = "-p", profile[] = "(version 1)(allow default)",
+	char program[] = SANDBOX_EXEC_PATH, flag[] = "-p", profile[] = "(version 1)(allow default)",
 	     command[] = "/usr/bin/true";
 	char *words[] = { program, flag, profile, command, NULL };
 	pid_t pid;
@@ -74,9 +78,8 @@ static const char *try_sandbox(void)
 		return "this process is in a sandbox already, and macOS does not nest them";
 	if (posix_spawn(&pid, program, NULL, NULL, words, environment) != 0)
 		return "/usr/bin/sandbox-exec cannot be started";
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return "sandbox-exec was lost";
+	if (child_wait(pid, &status) < 0)
+		return "cannot wait for sandbox-exec";
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? NULL : "sandbox-exec refuses to apply a profile";
 }
 
@@ -87,7 +90,7 @@ static void lower_all(struct guarantee_state states[GUARANTEE_COUNT], const char
 			set(&states[i], LEVEL_MISSING, NULL, reason, "start berm outside of other sandboxes");
 }
 
-/* Seatbelt is there or it is not: there is one tier. */
+/* macOS has one tier. */
 enum tier backend_tier(const struct plan *plan, struct error *why)
 {
 	(void)plan;
@@ -95,8 +98,15 @@ enum tier backend_tier(const struct plan *plan, struct error *why)
 	return TIER_FULL;
 }
 
-/* A profile leaves no mark that says whose it is. */
-bool backend_is_inside(void)
+/* Seatbelt decides by name, so that absent names need no guard. */
+bool backend_can_guard(const struct plan *plan)
+{
+	(void)plan;
+	return false;
+}
+
+/* A profile leaves no mark that identifies it. */
+bool inside_is_marked(void)
 {
 	return false;
 }
@@ -119,6 +129,14 @@ static void add_fact(const struct plan *plan, struct machine *machine, const str
 	*arena_push(plan->arena, machine) = *fact;
 }
 
+/* Without the log berm cannot report what the kernel refused. Returns NULL, or the reason. */
+static const char *try_log(struct arena *arena)
+{
+	struct violations *violations = arena_alloc(arena, sizeof *violations);
+	*violations = (struct violations){ .arena = arena, .tag = "berm-doctor" };
+	return mac_log_read(arena, violations->tag, (int64_t)time(NULL), violations);
+}
+
 void backend_examine(const struct plan *plan, const char *state_directory, struct guarantee_state states[GUARANTEE_COUNT],
 		     struct machine *machine)
 {
@@ -136,12 +154,20 @@ void backend_examine(const struct plan *plan, const char *state_directory, struc
 	add_fact(plan, machine,
 		 &(struct machine_fact){
 			 .name = "sandbox-exec", .is_trial = true, .number = reason ? EPERM : 0, .value = reason });
+	reason = try_log(plan->arena);
+	add_fact(plan, machine,
+		 &(struct machine_fact){ .name = "log", .is_trial = true, .number = reason ? EPERM : 0, .value = reason });
 }
 
 int backend_install_profile(struct arena *arena, const char **done, struct error *err)
 {
 	(void)arena;
 	(void)err;
-	*done = "there is no AppArmor on macOS: nothing was changed";
+	*done = "macOS has no AppArmor: nothing was changed";
 	return 0;
+}
+
+int backend_remove_profile(struct arena *arena, const char **done, struct error *err)
+{
+	return backend_install_profile(arena, done, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lends the terminal to the command's process group and gets it back. Failures are ignored: a terminal that is gone needs neither. */
+/* Makes the command's process group the foreground group of the terminal, and berm's afterwards.
+ * Failures are ignored: they mean that the terminal is gone. */
 #include "macos/launch/internal.h"
 
 #include <string.h>
@@ -45,13 +46,14 @@ void mac_terminal_give(const struct mac_terminal *terminal, pid_t group)
 		set_group(terminal->fd, group);
 }
 
-void mac_terminal_take_back(const struct mac_terminal *terminal, bool has_ended)
+void mac_terminal_restore(const struct mac_terminal *terminal, bool has_ended)
 {
 	struct termios now;
 	if (terminal->fd < 0 || !terminal->is_foreground)
 		return;
 	set_group(terminal->fd, getpgrp());
-	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): a difference in padding alone costs one call */
+	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): a difference in padding alone
+	 * costs one call */
 	if (has_ended && tcgetattr(terminal->fd, &now) == 0 && memcmp(&now, &terminal->modes, sizeof now) != 0)
 		tcsetattr(terminal->fd, TCSADRAIN, &terminal->modes);
 }

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must keep its name. Seatbelt judges names: if a directory above a denied or protected name is renamed, what lies in it has
- * another name and is open. So these are neither removed nor renamed: the roots of what is writable, what the scan pinned, the
- * directories that a pattern spells out above its last name. And where a protected name is not there yet, the directory for it is
- * not made, or one that was filled elsewhere could be moved into its place. */
+/* Directories that must keep their names. Seatbelt matches paths: if a directory above a denied or
+ * protected name is renamed, the files in it have other paths and become accessible. So these are
+ * neither removed nor renamed: the roots of writable directories, the pins of the scan, and the
+ * directories that a pattern names literally above its last name. If a protected name does not
+ * exist yet, its directory cannot be created either: a directory prepared elsewhere could be moved
+ * there. */
 #include "macos/profile/internal.h"
 
 #include <string.h>
 
+#include "macos/profile/pin_tree.h"
 #include "macos/profile/regex.h"
 
-enum { FILTERS_IN_FORM = 40 };
+enum {
+	FILTERS_IN_FORM = 40,
+	FORM_BYTES = 6000,
+	/* Of all pinned directories together. The compiler refuses more than 65,535 bytes of data
+	 * for one object, and it is not documented how it divides a profile into objects. */
+	PINNED_BYTES = 24000,
+};
 
 struct pins {
 	struct profile_writer *writer;
-	size_t count; /* in the open form */
-	bool is_creation; /* of directories, else removal of anything */
-	bool has_names; /* the form holds names that match anywhere */
+	size_t count, start; /* of the open form */
+	bool is_creation; /* denies creation of directories; else removal */
+	const char *type; /* of the files, for vnode-type; NULL: any */
+	bool has_names; /* the form has names that match anywhere */
 };
 
 static void close_form(struct pins *pins)
@@ -25,10 +35,10 @@ static void close_form(struct pins *pins)
 		return;
 	if (pins->has_names) {
 		text_add(&writer->out, "    )\n    (require-not (require-any ");
-		profile_own_places(writer);
+		profile_private_paths(writer);
 		text_add(&writer->out, ")))");
 	} else {
-		text_add(&writer->out, "%s", pins->is_creation ? "    ))" : "");
+		text_add(&writer->out, "%s", pins->type ? "    ))" : "");
 	}
 	profile_end_deny(writer);
 	pins->count = 0;
@@ -37,13 +47,14 @@ static void close_form(struct pins *pins)
 static void open_filter(struct pins *pins, const struct rule *rule)
 {
 	struct profile_writer *writer = pins->writer;
-	if (pins->count == FILTERS_IN_FORM)
+	if (pins->count == FILTERS_IN_FORM || (pins->count > 0 && writer->out.length - pins->start > FORM_BYTES))
 		close_form(pins);
 	if (pins->count++ == 0) {
+		pins->start = writer->out.length;
 		text_add(&writer->out, "(deny %s\n", pins->is_creation ? "file-write-create" : "file-write-unlink");
-		if (pins->is_creation || pins->has_names)
-			text_add(&writer->out, "  (require-all%s\n    (require-any\n",
-				 pins->is_creation ? " (vnode-type DIRECTORY)" : "");
+		if (pins->type || pins->has_names)
+			text_add(&writer->out, "  (require-all%s%s%s\n    (require-any\n", pins->type ? " (vnode-type " : "",
+				 pins->type ? pins->type : "", pins->type ? ")" : "");
 	}
 	profile_comment(writer, "      ", rule);
 	text_add(&writer->out, "      ");
@@ -64,13 +75,13 @@ static bool is_inside_writable(const struct plan *plan, const char *path)
 
 static bool is_pinned(const struct plan *plan, const char *path)
 {
-	for (size_t i = 0; i < plan->pinned.count; i++)
-		if (strcmp(plan->pinned.items[i].path, path) == 0)
+	for (size_t i = 0; i < plan->scan->pinned.count; i++)
+		if (strcmp(plan->scan->pinned.items[i].path, path) == 0)
 			return true;
 	return false;
 }
 
-/* Did a pattern before this one have the same directory? */
+/* True if an earlier pattern is below the same directory, which is pinned already then. */
 static bool has_shown(const struct plan_patterns *patterns, size_t end, const char *directory)
 {
 	for (size_t i = 0; i < end; i++) {
@@ -83,7 +94,7 @@ static bool has_shown(const struct plan_patterns *patterns, size_t end, const ch
 	return false;
 }
 
-/* The directories above a pattern that starts at the root, as far as they are spelled out and can be written. */
+/* Pins the writable directories above the literal part of a pattern that starts at the root. */
 static void pin_above(struct pins *pins, const struct plan_patterns *patterns, size_t number)
 {
 	const struct plan *plan = pins->writer->plan;
@@ -91,7 +102,8 @@ static void pin_above(struct pins *pins, const struct plan_patterns *patterns, s
 	const char *path = arena_copy_n(plan->arena, item->pattern.text, item->pattern.literal_prefix);
 	size_t length = strlen(path);
 
-	/* Before a name with metacharacters it ends in a slash, and that directory itself is above. */
+	/* A literal part that ends in a slash, before a name with wildcards, is itself a directory
+	 * above. */
 	if (item->pattern.is_literal || length == 0 || path[length - 1] != '/')
 		path = path_parent(plan->arena, path);
 	else if (length > 1)
@@ -109,20 +121,12 @@ static void pin_list_paths(struct pins *pins, const struct plan_patterns *patter
 			pin_above(pins, patterns, i);
 }
 
-static bool is_simple(const struct regex_part *part)
-{
-	for (const char *at = part->start; !part->is_plain && at != part->end; at++)
-		if (strchr("*?[\\", *at))
-			return false;
-	return true;
-}
-
-/* The directories of `**``/.git/hooks` and its like, up to the first that is not spelled out. */
+/* Pins the directories of patterns like `**``/.git/hooks`, up to the first name with a wildcard. */
 static void pin_names(struct pins *pins, const struct plan_pattern *item, struct text *known)
 {
 	struct profile_writer *writer = pins->writer;
 	struct regex_shape shape = regex_shape(writer->arena, &item->pattern);
-	for (size_t end = 1; end < shape.count && is_simple(&shape.items[end - 1]); end++) {
+	for (size_t end = 1; end < shape.count && regex_part_is_simple(&shape.items[end - 1]); end++) {
 		struct text regex = { 0 };
 		text_add(&regex, " #\"");
 		regex_add_parts(&regex, &shape, 0, end, REGEX_WIDE);
@@ -143,6 +147,39 @@ static void pin_list_names(struct pins *pins, const struct plan_patterns *patter
 			pin_names(pins, &patterns->items[i], known);
 }
 
+static void pin_literal(void *self, const char *text, bool is_any, const struct rule *rule)
+{
+	if (!is_any)
+		pin_path(self, text, rule);
+}
+
+static void pin_merged(void *self, const char *text, bool is_any, const struct rule *rule)
+{
+	struct pins *pins = self;
+	if (!is_any)
+		return;
+	open_filter(pins, rule);
+	text_add(&pins->writer->out, "(regex #\"^%s$\")\n", text);
+}
+
+/* Pins what the scan found. Of a type with very many, entries of one directory are merged. */
+static void pin_scanned(struct profile_writer *writer, enum file_type type, const char *name)
+{
+	const struct plan_matches *pinned = &writer->plan->scan->pinned;
+	struct pin_node root = { 0 };
+	struct pins pins = { .writer = writer };
+	for (size_t i = 0; i < pinned->count; i++)
+		if (pinned->items[i].type == type)
+			pin_tree_add(writer->arena, &root, pinned->items[i].path, pinned->items[i].rule);
+	pin_tree_fit(&root, PINNED_BYTES);
+	pin_tree_walk(&root, pin_literal, &pins);
+	close_form(&pins);
+	pins.has_names = true;
+	pins.type = name;
+	pin_tree_walk(&root, pin_merged, &pins);
+	close_form(&pins);
+}
+
 static void write_removal(struct profile_writer *writer)
 {
 	const struct plan *plan = writer->plan;
@@ -151,12 +188,17 @@ static void write_removal(struct profile_writer *writer)
 
 	pin_path(&pins, writer->home, NULL);
 	pin_path(&pins, writer->tmp, NULL);
+	if (writer->run->user_temporary)
+		pin_path(&pins, writer->run->user_temporary, NULL);
+	if (writer->run->user_cache)
+		pin_path(&pins, writer->run->user_cache, NULL);
 	for (size_t i = 0; i < plan->grants.count; i++)
 		pin_path(&pins, plan->grants.items[i].path, plan->grants.items[i].rule);
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		pin_path(&pins, plan->sockets.items[i].path, plan->sockets.items[i].rule);
-	for (size_t i = 0; i < plan->pinned.count; i++)
-		pin_path(&pins, plan->pinned.items[i].path, plan->pinned.items[i].rule);
+		pin_path(&pins, plan->sockets.items[i].value, plan->sockets.items[i].rule);
+	for (size_t i = 0; i < plan->scan->pinned.count; i++)
+		if (plan->scan->pinned.items[i].type != FILE_DIRECTORY && plan->scan->pinned.items[i].type != FILE_SYMLINK)
+			pin_path(&pins, plan->scan->pinned.items[i].path, plan->scan->pinned.items[i].rule);
 	pin_list_paths(&pins, &plan->deny);
 	pin_list_paths(&pins, &plan->protect);
 	close_form(&pins);
@@ -165,11 +207,13 @@ static void write_removal(struct profile_writer *writer)
 	pin_list_names(&pins, &plan->protect, &known);
 	close_form(&pins);
 	text_free(&known);
+	pin_scanned(writer, FILE_DIRECTORY, "DIRECTORY");
+	pin_scanned(writer, FILE_SYMLINK, "SYMLINK");
 }
 
 static void write_creation(struct profile_writer *writer)
 {
-	struct pins pins = { .writer = writer, .is_creation = true };
+	struct pins pins = { .writer = writer, .is_creation = true, .type = "DIRECTORY" };
 	struct text known = { 0 };
 	pin_list_paths(&pins, &writer->plan->protect);
 	close_form(&pins);
@@ -181,8 +225,8 @@ static void write_creation(struct profile_writer *writer)
 
 void profile_write_pins(struct profile_writer *writer)
 {
-	text_add(&writer->out, "\n; Neither removed nor renamed: what is denied or protected lies below.\n");
+	text_add(&writer->out, "\n; Neither removed nor renamed: denied or protected names are below.\n");
 	write_removal(writer);
-	text_add(&writer->out, "\n; Not made: a protected name would lie in it.\n");
+	text_add(&writer->out, "\n; Not created: a protected name would be in it.\n");
 	write_creation(writer);
 }

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan as a Seatbelt profile: the order of its blocks, and the grants.
+/* A plan as a Seatbelt profile: the order of the blocks, and the grants.
  *
- * How the kernel reads it: of the filtered rules of an operation the newest that matches decides; if none does, the operation's
- * unfiltered rule; if there is none, the parent operation is asked the same. So a rule on a child operation beats every rule on
- * its parent, wherever it stands. Hence: grants and denials are written at the same level (file-read*, file-write*, ...), denials
- * after grants, and on children (file-write-unlink, file-write-create) there are only denials. */
+ * Semantics of the kernel: of the filtered rules of an operation the last match decides. If none
+ * matches, the operation's unfiltered rule decides. If there is none, the same applies to the
+ * parent operation. So a rule on a child operation overrides every rule on its parent, at any
+ * position. Therefore grants and denials have the same level (file-read*, file-write*, ...),
+ * denials come after grants, and child operations (file-write-unlink, file-write-create) have
+ * denials only. */
 #include "macos/profile/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/scan/scan.h"
-
 enum { TAG_MAX = 64 };
 
 static const char read_operations[] = "file-read* process-exec*";
-static const char write_operations[] =
-	"file-read* file-write* file-link file-clone process-exec*\n  network-inbound network-outbound";
-/* What write_operations has and read_operations has not. */
+/* Not file-link. If the kernel checked a link by its destination alone, a grant would make denied
+ * files and files of the host writable under another name. Which end it checks is not certain. */
+static const char write_operations[] = "file-read* file-write* file-clone process-exec*\n  network-inbound network-outbound";
+/* write_operations without read_operations. */
 static const char only_write_operations[] = "file-write* file-link file-clone network-inbound network-outbound";
+/* Every operation on a file that a grant allows. */
+static const char all_operations[] = "file-read* file-write* file-link file-clone file-map-executable process-exec*\n"
+				     "  network-inbound network-outbound";
 
 static bool is_plain_character(char c)
 {
 	return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
-/* Printable ASCII stays; the rest becomes %XX. Nothing in a comment ends it. */
+/* Adds text with every byte but printable ASCII as %XX, so that no text can end a comment. */
 static void add_commented(struct text *out, const char *text)
 {
 	for (; *text; text++) {
@@ -84,20 +88,11 @@ void profile_end_deny(struct profile_writer *writer)
 	text_add(&writer->out, "%s  (with message \"%s\"))\n", is_new_line ? "" : "\n", writer->tag);
 }
 
-void profile_own_places(struct profile_writer *writer)
+void profile_private_paths(struct profile_writer *writer)
 {
 	profile_path(writer, "subpath", writer->home);
 	text_add(&writer->out, " ");
 	profile_path(writer, "subpath", writer->tmp);
-}
-
-static bool is_inside_writable(const struct plan *plan, const struct plan_grant *grant)
-{
-	for (size_t i = 0; i < plan->grants.count; i++)
-		if (plan->grants.items[i].kind == GRANT_WRITE && &plan->grants.items[i] != grant &&
-		    plan_is_within(plan, grant->path, plan->grants.items[i].path))
-			return true;
-	return false;
 }
 
 static int compare_lengths(const void *left, const void *right)
@@ -107,7 +102,8 @@ static int compare_lengths(const void *left, const void *right)
 	return length != other ? (length < other ? -1 : 1) : strcmp(a->path, b->path);
 }
 
-/* By length: an inner grant comes after the one around it and decides, also where case does not count. */
+/* Sorts by length: an inner grant comes after the outer one and decides, even without regard to
+ * case. */
 static const struct plan_grant **sorted_grants(const struct profile_writer *writer)
 {
 	const struct plan_grants *grants = &writer->plan->grants;
@@ -118,54 +114,94 @@ static const struct plan_grant **sorted_grants(const struct profile_writer *writ
 	return sorted;
 }
 
+static void write_grant(struct profile_writer *writer, const struct plan_grant *grant)
+{
+	const char *kind = grant->type == FILE_DIRECTORY ? "subpath" : "literal";
+	bool is_writable = grant->kind == GRANT_WRITE;
+	profile_comment(writer, "", grant->rule);
+	text_add(&writer->out, "(allow %s ", is_writable ? write_operations : read_operations);
+	profile_path(writer, kind, grant->path);
+	text_add(&writer->out, ")\n");
+	if (is_writable || !plan_is_below_writable(writer->plan, grant->path))
+		return;
+	text_add(&writer->out, "(deny %s ", only_write_operations);
+	profile_path(writer, kind, grant->path);
+	profile_end_deny(writer);
+}
+
+/* The data volume shows every file of the machine a second time. The kernel folds that spelling
+ * away only for directories that have a firmlink, so a grant above the volume does not reach in. */
+static void write_data_volume(struct profile_writer *writer)
+{
+	text_add(&writer->out, "; The data volume: only what a rule names in it.\n(deny %s\n  ", all_operations);
+	profile_path(writer, "subpath", plan_data_volume);
+	profile_end_deny(writer);
+}
+
 static void write_grants(struct profile_writer *writer)
 {
 	const struct plan *plan = writer->plan;
 	const struct plan_grant **sorted = sorted_grants(writer);
+	bool has_volume = false;
 	text_add(&writer->out, "\n; Granted.\n");
 	for (size_t i = 0; i < plan->grants.count; i++) {
-		const struct plan_grant *grant = sorted[i];
-		const char *kind = grant->type == FILE_DIRECTORY ? "subpath" : "literal";
-		bool is_writable = grant->kind == GRANT_WRITE;
-		profile_comment(writer, "", grant->rule);
-		text_add(&writer->out, "(allow %s ", is_writable ? write_operations : read_operations);
-		profile_path(writer, kind, grant->path);
-		text_add(&writer->out, ")\n");
-		if (is_writable || !is_inside_writable(plan, grant))
+		if (!has_volume && strlen(sorted[i]->path) >= strlen(plan_data_volume)) {
+			write_data_volume(writer);
+			has_volume = true;
+		}
+		write_grant(writer, sorted[i]);
+	}
+	if (!has_volume)
+		write_data_volume(writer);
+}
+
+/* For programs that ignore TMPDIR. Patterns apply in these directories. */
+static void write_user_directories(struct profile_writer *writer)
+{
+	const char *const paths[] = { writer->run->user_temporary, writer->run->user_cache };
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		if (!paths[i])
 			continue;
-		text_add(&writer->out, "(deny %s ", only_write_operations);
-		profile_path(writer, kind, grant->path);
-		profile_end_deny(writer);
+		text_add(&writer->out, "; This run's own part of the user's temporary or cache directory.\n(allow %s\n  ",
+			 write_operations);
+		profile_path(writer, "subpath", paths[i]);
+		text_add(&writer->out, ")\n");
 	}
 }
 
 static void write_own(struct profile_writer *writer)
 {
-	text_add(&writer->out, "\n; The command's own home and directory for temporary files.\n(allow %s\n  ",
-		 write_operations);
-	profile_own_places(writer);
+	text_add(&writer->out, "\n; The command's private home and temporary directory.\n(allow %s\n  ", write_operations);
+	profile_private_paths(writer);
+	text_add(&writer->out, ")\n");
+	write_user_directories(writer);
 	text_add(&writer->out,
-		 ")\n; Texts that berm made for the command: who commits, what git is to ignore.\n(allow file-read* ");
+		 "; Files that berm wrote for the command: the git identity and ignored names.\n(allow file-read* ");
 	profile_path(writer, "subpath", writer->plan->state.documents);
 	text_add(&writer->out, ")\n(deny %s process-exec* ", only_write_operations);
 	profile_path(writer, "subpath", writer->plan->state.documents);
 	profile_end_deny(writer);
+	if (writer->run->mark) {
+		text_add(&writer->out, "; Marks the processes of this run.\n(deny file-read* ");
+		profile_path(writer, "literal", writer->run->mark);
+		profile_end_deny(writer);
+	}
 	if (!writer->run->helper)
 		return;
-	text_add(&writer->out, "; What proves that the sandbox holds.\n(allow %s ", read_operations);
+	text_add(&writer->out, "; Writes the proof that the sandbox is active.\n(allow %s ", read_operations);
 	profile_path(writer, "literal", writer->run->helper);
 	text_add(&writer->out, ")\n");
 }
 
 static void write_sockets(struct profile_writer *writer)
 {
-	const struct plan_sockets *sockets = &writer->plan->sockets;
+	const struct plan_items *sockets = &writer->plan->sockets;
 	for (size_t i = 0; i < sockets->count; i++) {
 		profile_comment(writer, "", sockets->items[i].rule);
 		text_add(&writer->out, "(allow file-read* network-outbound ");
-		profile_path(writer, "literal", sockets->items[i].path);
+		profile_path(writer, "literal", sockets->items[i].value);
 		text_add(&writer->out, ")\n(deny process-exec* ");
-		profile_path(writer, "literal", sockets->items[i].path);
+		profile_path(writer, "literal", sockets->items[i].value);
 		profile_end_deny(writer);
 	}
 }
@@ -173,43 +209,51 @@ static void write_sockets(struct profile_writer *writer)
 static void write_head(struct profile_writer *writer)
 {
 	text_add(&writer->out, "(version 1)\n"
-			       "; Made by berm from a policy. Compiled and checked on a model, never run on a Mac.\n"
+			       "; Made by berm from a policy. Compiled and model-checked, never run on a Mac.\n"
 			       "(deny default");
 	profile_end_deny(writer);
 }
 
-static int judge_tag(const char *tag, struct error *err)
+static int check_tag(const char *tag, struct error *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-";
 	size_t length = strlen(tag);
 	if (length == 0 || length > TAG_MAX || strspn(tag, allowed) != length)
-		return error_set(err, "a profile's tag is letters, digits and .:_- only");
+		return error_set(err, "the tag of a profile may have only letters, digits and .:_-");
 	return 0;
 }
 
-static int judge_path(const char *path, struct error *err)
+static int check_path(const char *path, struct error *err)
 {
 	if (!path || path_is_absolute_clean(path))
 		return 0;
-	return error_set(err, "a profile needs absolute, clean paths: %s", path);
+	return error_set(err, "a profile needs absolute paths without . and ..: %s", path);
 }
 
-static int judge(const struct plan *plan, const struct profile_writer *writer, struct error *err)
+static int check_run_paths(const struct profile_writer *writer, struct error *err)
+{
+	const struct profile_run *run = writer->run;
+	const char *const paths[] = { run->mark, run->helper, run->user_temporary, run->user_cache, writer->home, writer->tmp };
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+		if (check_path(paths[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < run->terminal_count; i++)
+		if (check_path(run->terminals[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int check(const struct plan *plan, const struct profile_writer *writer, struct error *err)
 {
 	if (plan->context.os != OS_MACOS)
-		return error_set(err, "a profile is made from a plan for macOS");
-	if (judge_tag(writer->tag, err) < 0 || judge_path(writer->run->helper, err) < 0)
+		return error_set(err, "a profile needs a plan for macOS");
+	if (check_tag(writer->tag, err) < 0 || check_run_paths(writer, err) < 0)
 		return -1;
-	for (size_t i = 0; i < writer->run->terminal_count; i++)
-		if (judge_path(writer->run->terminals[i], err) < 0)
-			return -1;
-	if (judge_path(writer->home, err) < 0 || judge_path(writer->tmp, err) < 0)
-		return -1;
-	/* They are exempt from every denial, so they must be berm's own and nothing around that. */
+	/* They are exempt from every denial, so they must contain only berm's directories. */
 	if (strcmp(writer->home, "/") == 0 || strcmp(writer->tmp, "/") == 0 ||
 	    path_is_within(plan->context.home, writer->home) || path_is_within(plan->context.home, writer->tmp) ||
 	    path_is_within(plan->context.project, writer->home) || path_is_within(plan->context.project, writer->tmp))
-		return error_set(err, "the private home %s or %s holds the real home or the project", writer->home,
+		return error_set(err, "the private home %s or %s contains the real home or the project", writer->home,
 				 writer->tmp);
 	return 0;
 }
@@ -238,7 +282,7 @@ int profile_write(struct arena *arena, const struct plan *plan, const struct pro
 	*profile = (struct profile){ 0 };
 	writer.home = run->home ? run->home : plan->state.home;
 	writer.tmp = run->tmp ? run->tmp : plan->state.tmp;
-	if (judge(plan, &writer, err) < 0)
+	if (check(plan, &writer, err) < 0)
 		return -1;
 	write_head(&writer);
 	profile_write_process(&writer);
@@ -247,10 +291,12 @@ int profile_write(struct arena *arena, const struct plan *plan, const struct pro
 	write_own(&writer);
 	result = profile_write_network(&writer, err);
 	profile_write_protect(&writer);
-	/* After what is protected: a pattern for files of the project does not mean a terminal. */
+	/* After the protected names: a pattern for files of the project must not match a
+	 * terminal. */
 	profile_write_devices(&writer);
 	profile_write_pins(&writer);
 	profile_write_deny(&writer);
+	profile_write_carried(&writer);
 	profile_write_closed(&writer);
 	if (result == 0) {
 		profile->text = arena_copy_n(arena, writer.out.data, writer.out.length);

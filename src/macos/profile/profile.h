@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan as a Seatbelt profile. Pure: the same plan and run give the same bytes, on every system. The text is ASCII; a path that
- * is anything but plain printable ASCII never stands in it but is a parameter, so that no name can end a string or a form. */
+/* The plan as a Seatbelt profile; portable. Pure: the same plan and run give the same bytes on
+ * every system. Never starts a process, and never puts a path that is not plain printable ASCII
+ * into the text: such a path is a parameter, so that no name can end a string or a form. */
 #ifndef BERM_MACOS_PROFILE_PROFILE_H
 #define BERM_MACOS_PROFILE_PROFILE_H
 
@@ -10,20 +11,28 @@
 
 #include "common/plan/plan.h"
 
-/* What the plan does not know because it is of this run. All paths are canonical (realpath) and clean. */
+/* Values of one run, which the plan does not have. All paths are canonical (realpath) and clean. */
 struct profile_run {
-	/* Stands in every report of a violation: letters, digits and `.:_-` only, at most 64; NULL: "berm". */
+	/* Part of every report of a violation: letters, digits and `.:_-`, at most 64; NULL:
+	 * "berm". */
 	const char *tag;
-	/* Where the proxy listens on loopback (127.0.0.1 and ::1). 0: not known yet; the profile then asks for the parameter
-	 * PROFILE_PROXY ("localhost:PORT"). Read only if profile_needs_proxy. */
+	/* The proxy's port on 127.0.0.1 and ::1. 0: not known yet; the profile then has the
+	 * parameter PROFILE_PROXY ("localhost:PORT"). Used only if profile_needs_proxy(). */
 	uint16_t proxy_port;
-	/* The private home and directory for temporary files, if they are not those of plan->state (`home: empty`). With
-	 * `home: host` there is still a private home on disk, but HOME does not lead there. */
+	/* The private home and temporary directory, if they are not those of plan->state (`home:
+	 * empty`). With `home: host` a private home exists too, but HOME does not point to it. */
 	const char *home, *tmp;
-	/* Devices of the terminals that the command's standard streams are: /dev/ttysNNN. */
+	/* The run's directories in the user's temporary and cache directories, whose paths only a
+	 * Mac knows: /private/var/folders/../T/NAME. NULL: there are none. */
+	const char *user_temporary, *user_cache;
+	/* The terminals among the command's standard streams: /dev/ttysNNN. */
 	const char *const *terminals;
 	size_t terminal_count;
-	/* A program that has to start inside although no rule may grant it: what proves that the sandbox holds. May be NULL. */
+	/* A file in plan->state.documents that only this run must not read: with it the launcher
+	 * finds the processes of the run. May be NULL. */
+	const char *mark;
+	/* A program that must start in the sandbox even if no rule grants it: it writes the proof
+	 * that the sandbox is active. May be NULL. */
 	const char *helper;
 };
 
@@ -43,15 +52,17 @@ struct profile {
 	} parameters;
 };
 
-/* Does this plan reach the network only through berm's proxy: a list of allowed destinations, or `all` with some denied? */
+/* True if the plan reaches the network only through berm's proxy: it has a list of allowed
+ * destinations, or `all` with denied ones. */
 bool profile_needs_proxy(const struct plan *plan);
 
-/* The plan has to be one for macOS (context.os) and scanned (plan_scan), because hard links and what symlinks lead to are known
- * only then. The result lives in the arena. -1 with err if the plan cannot be said in a profile: then nothing may run. */
+/* Writes the profile of a plan for macOS (context.os). The plan must be scanned (plan_scan),
+ * because the scan finds hard links and targets of symlinks. The result is allocated in the arena.
+ * Returns -1 with err if a profile cannot express the plan: then nothing may run. */
 int profile_write(struct arena *arena, const struct plan *plan, const struct profile_run *run, struct profile *profile,
 		  struct error *err);
 
-/* For people and for tests: the parameters as comments (`; -D P1=value`, what is not plain as %XX), then the text. */
+/* Prints the parameters as comments (`; -D P1=value`, unprintable bytes as %XX), then the text. */
 struct text;
 void profile_print(const struct profile *profile, struct text *out);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From patterns to regular expressions; see the header for what may stand in them. A character that has no safe spelling becomes
- * any character (wide) or makes the whole impossible (narrow). Whether the kernel's matcher sees bytes or characters is not known:
- * everything above ASCII is written so that it holds for both. */
+/* Patterns to regular expressions; the header lists the syntax that may be used. A character
+ * without a safe spelling becomes any character (wide) or makes the expression impossible (narrow).
+ * It is not known whether the kernel matches bytes or characters: expressions above ASCII work for
+ * both. */
 #include "macos/profile/regex.h"
 
 #include <stdint.h>
@@ -10,16 +11,19 @@
 #include "common/fs/pattern_class.h"
 #include "common/format/unicode.h"
 
+/* A compiled class counts up to 15; two neighbouring characters may count as two. */
+enum { RANGES_MAX = 7 };
+
 const char regex_any_depth[] = "([^/]+/)*";
 
 static const char any_character[] = "[^/]";
 static const char any_name[] = "[^/]*";
 static const char above_ascii[] = "[^ -~]"; /* and controls */
 
-/* Letters that a case-insensitive volume finds in other characters too: U+017F is an s, U+212A a k, U+FB01 stands for `fi`, and so
- * on for ff, fl, ss, st. A name spelled with these is the same name there. Which letters can be meant: */
+/* Letters that a case-insensitive volume also finds in other characters: U+017F equals s, U+212A
+ * equals k, U+FB01 equals `fi`, and so on for ff, fl, ss, st. */
 static const char folding_letters[] = "fiklstFIKLST";
-/* those letters and everything above ASCII, but no other printable character */
+/* These letters and everything above ASCII, but no other printable character. */
 static const char folding_class[] = "[^ -EGHJM-RU-eghjm-ru-~]";
 
 static bool is_letter(unsigned char c)
@@ -37,7 +41,8 @@ static void add_letter(struct text *out, unsigned char c)
 	text_add(out, "[%c%c]", c | 0x20, c & ~0x20);
 }
 
-/* How many bytes from `at` are letters of that kind, and can another character stand for some of them? */
+/* Returns how many bytes from `at` are such letters. can_fold: another character can replace
+ * some. */
 static size_t folding_run(const char *at, const char *end, bool *can_fold)
 {
 	size_t length = 0;
@@ -59,7 +64,7 @@ static void add_folding_run(struct text *out, const char *at, size_t length, boo
 		text_add(out, "|%s*%s%s*)", folding_class, above_ascii, folding_class);
 }
 
-/* One printable character that stands for itself. */
+/* Adds one literal printable character. False if there is no narrow expression. */
 static bool add_printable(struct text *out, unsigned char c, enum regex_width width)
 {
 	if (is_letter(c))
@@ -75,7 +80,7 @@ static bool add_printable(struct text *out, unsigned char c, enum regex_width wi
 	return true;
 }
 
-/* Behind what is not printable ASCII. */
+/* Returns the end of the bytes that are not printable ASCII. */
 static const char *skip_high(const char *at, const char *end)
 {
 	while (at != end && !is_printable((unsigned char)*at))
@@ -83,7 +88,7 @@ static const char *skip_high(const char *at, const char *end)
 	return at;
 }
 
-/* Only characters that count for nothing in names? */
+/* True if the characters up to the next printable ASCII are all ignored in names. */
 static bool is_ignored(const char *at, const char *end)
 {
 	while (at != end && !is_printable((unsigned char)*at)) {
@@ -95,6 +100,7 @@ static bool is_ignored(const char *at, const char *end)
 	return true;
 }
 
+/* True if a combining mark follows that forms one character with the base. */
 static bool takes_mark(unsigned char base, const char *at, const char *end)
 {
 	uint32_t mark;
@@ -104,14 +110,15 @@ static bool takes_mark(unsigned char base, const char *at, const char *end)
 	return unicode_compose(base, mark) != 0;
 }
 
-/* The first character, or several at once, of bytes that stand for themselves. Returns what is left, or NULL if it cannot be said. */
+/* Adds one or more literal characters. Returns the rest, or NULL if there is no narrow
+ * expression. */
 static const char *add_plain(struct text *out, const char *at, const char *end, enum regex_width width)
 {
 	unsigned char c = (unsigned char)*at;
 	bool can_fold = false;
 	size_t run;
 
-	/* However many bytes or characters, composed or not. */
+	/* Any number of bytes or characters, composed or not. */
 	if (!is_printable(c) || takes_mark(c, at + 1, end)) {
 		if (width == REGEX_NARROW)
 			return NULL;
@@ -132,10 +139,10 @@ static const char *add_plain(struct text *out, const char *at, const char *end, 
 	return add_printable(out, c, width) ? at + 1 : NULL;
 }
 
-/* A class as the set of ASCII characters that it accepts; the one reader of classes is asked about each. */
+/* A class as the set of ASCII characters that it accepts, determined with pattern_class(). */
 struct class_set {
 	bool has[128];
-	bool has_other; /* some character that is not printable ASCII */
+	bool has_other; /* accepts a character that is not printable ASCII */
 	bool is_negated;
 };
 
@@ -160,7 +167,8 @@ static const char *read_class(const char *at, const char *end, struct class_set 
 	return after;
 }
 
-/* Characters that mean something in a bracket class are said by the range around them (wide) or left out (narrow). */
+/* Replaces characters that are special in a bracket class by the range around them (wide), or
+ * leaves them out (narrow). */
 static void make_safe(struct class_set *set, enum regex_width width)
 {
 	static const struct {
@@ -178,27 +186,38 @@ static void make_safe(struct class_set *set, enum regex_width width)
 	}
 }
 
-/* Runs of three or more as ranges. After make_safe every unsafe character has its neighbours beside it, so none is an end. */
-static bool add_set(struct text *out, const struct class_set *set)
+static int count_ranges(const struct class_set *set)
 {
-	bool is_empty = true;
+	int count = 0;
+	for (int c = ' '; c <= '~'; c++)
+		count += set->has[c] && (c == ' ' || !set->has[c - 1]);
+	return count;
+}
+
+/* Adds the set, with runs of three or more as ranges. After make_safe() no unsafe character is the
+ * end of a range. More ranges than one class can count become alternatives of several classes. */
+static void add_set(struct text *out, const struct class_set *set)
+{
+	int total = count_ranges(set), count = 0;
+	text_add(out, "%s", total > RANGES_MAX ? "(" : "");
 	for (int c = ' '; c <= '~'; c++) {
 		int last = c;
 		if (!set->has[c])
 			continue;
 		while (last < '~' && set->has[last + 1])
 			last++;
-		text_add(out, "%s%c", is_empty ? "[" : "", c);
+		if (count % RANGES_MAX == 0)
+			text_add(out, "%s[", count > 0 ? "|" : "");
+		text_add(out, "%c", c);
 		if (last - c > 1)
 			text_add(out, "-");
 		if (last > c)
 			text_add(out, "%c", last);
-		is_empty = false;
+		if (++count % RANGES_MAX == 0 || count == total)
+			text_add(out, "]");
 		c = last;
 	}
-	if (!is_empty)
-		text_add(out, "]");
-	return !is_empty;
+	text_add(out, "%s", total > RANGES_MAX ? ")" : "");
 }
 
 static const char *add_class(struct text *out, const char *at, const char *end, enum regex_width width)
@@ -217,7 +236,7 @@ static const char *add_class(struct text *out, const char *at, const char *end, 
 		return NULL;
 	text_add(out, "%s", has_other && has_set ? "(" : "");
 	add_set(out, &set);
-	/* What is above ASCII may be written as a letter with marks behind it. */
+	/* A character above ASCII may be written as a letter with combining marks. */
 	if (has_other)
 		text_add(out, "%s%s?%s+%s", has_set ? "|" : "", any_character, above_ascii, has_set ? ")" : "");
 	return after;
@@ -245,7 +264,7 @@ static const char *add_special(struct text *out, const char *at, const char *end
 	}
 }
 
-/* Up to the next special character. */
+/* Returns the next special character, or the end of the part. */
 static const char *plain_end(const struct regex_part *part, const char *at)
 {
 	while (at != part->end && (part->is_plain || !strchr("*?[\\", *at)))
@@ -253,7 +272,7 @@ static const char *plain_end(const struct regex_part *part, const char *at)
 	return at;
 }
 
-/* Any name; the root has none. */
+/* True for `*` and `**`, which match any name but the empty one of the root. */
 static bool is_only_stars(const struct regex_part *part)
 {
 	size_t length = (size_t)(part->end - part->start);
@@ -284,7 +303,7 @@ bool regex_add_parts(struct text *out, const struct regex_shape *shape, size_t f
 		const struct regex_part *part = &shape->items[i];
 		if (needs_slash)
 			text_add(out, "/");
-		/* A gap brings the slash before the next name with it. */
+		/* The expression of a gap ends with a slash. */
 		needs_slash = !part->is_gap;
 		if (part->is_gap)
 			text_add(out, "%s", regex_any_depth);
@@ -335,17 +354,23 @@ struct regex_shape regex_shape(struct arena *arena, const struct pattern *patter
 			break;
 		part.is_plain = part.start < pattern->text + pattern->literal_prefix;
 		part.is_gap = !pattern->is_base_name && is_stars(&part);
-		/* "Anywhere" says it already. */
+		/* A leading gap is implied by is_anchored = false. */
 		if (part.is_gap && pattern->is_anywhere && shape.count == 0)
 			continue;
 		*arena_push(arena, &shape) = part;
 	}
-	/* Everything below a directory: what its entries are is enough, for what lies below those is covered with them. */
+	/* A gap before a final `*`: the entries of the directory suffice, because everything below
+	 * them is covered too. */
 	if (shape.count > 1 && shape.items[shape.count - 2].is_gap && is_star(&shape.items[shape.count - 1])) {
 		shape.items[shape.count - 2] = shape.items[shape.count - 1];
 		shape.count--;
 	}
 	return shape;
+}
+
+bool regex_part_is_simple(const struct regex_part *part)
+{
+	return plain_end(part, part->start) == part->end;
 }
 
 bool regex_part_matches(const struct regex_part *part, const char *name, size_t length)

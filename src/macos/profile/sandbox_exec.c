@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Only builds lists. Nothing of the command or of a path becomes part of the script: they are words of their own. */
+/* Only builds lists. The command and paths are separate arguments, never part of the script. */
 #include "macos/profile/sandbox_exec.h"
 
 #include <string.h>
@@ -14,9 +14,9 @@ static size_t count_words(char *const *words)
 	return count;
 }
 
-int launch_proof_number(const int *pass_fds, size_t count)
+int sandbox_exec_proof_fd(const int *pass_fds, size_t count)
 {
-	for (int number = LAUNCH_PROOF_MIN; number <= LAUNCH_PROOF_MAX; number++) {
+	for (int number = SANDBOX_EXEC_PROOF_MIN; number <= SANDBOX_EXEC_PROOF_MAX; number++) {
 		bool is_taken = false;
 		for (size_t i = 0; i < count; i++)
 			is_taken = is_taken || pass_fds[i] == number;
@@ -26,14 +26,14 @@ int launch_proof_number(const int *pass_fds, size_t count)
 	return -1;
 }
 
-char **launch_words(struct arena *arena, const struct profile *profile, const char *profile_path, int proof,
-		    char *const *command)
+char **sandbox_exec_arguments(struct arena *arena, const struct profile *profile, const char *profile_path, int proof,
+			      char *const *command)
 {
 	size_t fixed = 8, count = 0;
 	size_t room = fixed + profile->parameters.count + count_words(command) + 1;
 	char **words = arena_alloc(arena, room * sizeof *words);
 
-	words[count++] = arena_copy(arena, LAUNCH_SANDBOX_EXEC);
+	words[count++] = arena_copy(arena, SANDBOX_EXEC_PATH);
 	words[count++] = arena_copy(arena, "-f");
 	words[count++] = arena_copy(arena, profile_path);
 	for (size_t i = 0; i < profile->parameters.count; i++) {
@@ -41,7 +41,7 @@ char **launch_words(struct arena *arena, const struct profile *profile, const ch
 		words[count++] = arena_printf(arena, "-D%s=%s", parameter->name, parameter->value);
 	}
 	words[count++] = arena_copy(arena, "--");
-	words[count++] = arena_copy(arena, LAUNCH_SHELL);
+	words[count++] = arena_copy(arena, SANDBOX_EXEC_SHELL);
 	words[count++] = arena_copy(arena, "-c");
 	words[count++] = arena_printf(arena, "printf . >&%d && exec %d>&- && exec \"$@\"", proof, proof);
 	words[count++] = arena_copy(arena, "sh");
@@ -50,40 +50,45 @@ char **launch_words(struct arena *arena, const struct profile *profile, const ch
 	return words;
 }
 
-/* The policy passes them only where it spells them out; programs of the system ignore them, others load what they name. */
+/* True for variables that make dyld load libraries. Programs of the system ignore them, others load
+ * the files that they name. */
 static bool loads_code(const char *name)
 {
 	return text_starts_with(name, "DYLD_") || text_starts_with(name, "__XPC_DYLD_");
 }
 
+/* Replaces the path wherever it occurs in the value. It contains a hash, so that nothing else is
+ * spelled like it. */
 static const char *moved(struct arena *arena, const char *value, const char *from, const char *to)
 {
-	if (!to || !path_is_within(value, from))
+	const char *found = to ? strstr(value, from) : NULL;
+	if (!found)
 		return value;
-	return arena_printf(arena, "%s%s", to, value + strlen(from));
+	return arena_printf(arena, "%.*s%s%s", (int)(found - value), value, to, moved(arena, found + strlen(from), from, to));
 }
 
-/* Only what berm itself set: a value of the policy or the caller stays as it is. */
+/* Changes only variables that berm itself has set. */
 static const char *placed(struct arena *arena, const struct plan *plan, const struct plan_variable *variable,
-			  const struct launch_places *places)
+			  const struct sandbox_exec_run *run)
 {
 	const char *value = variable->value;
 	if (variable->rule)
 		return value;
-	value = moved(arena, value, plan->state.home, places->home);
-	value = moved(arena, value, plan->state.tmp, places->tmp);
-	return places->proxy_secret ? environment_fill_proxy(arena, value, places->proxy_port, places->proxy_secret) : value;
+	value = moved(arena, value, plan->state.home, run->home);
+	value = moved(arena, value, plan->state.tmp, run->tmp);
+	return run->proxy_secret ? environment_fill_proxy(arena, value, run->proxy_port, run->proxy_secret) : value;
 }
 
-char **launch_environment(struct arena *arena, const struct plan *plan, const struct launch_places *places)
+char **sandbox_exec_environment(struct arena *arena, const struct plan *plan, const struct sandbox_exec_run *run)
 {
-	char **environment = arena_alloc(arena, (plan->environment.count + 1) * sizeof *environment);
+	char **environment = arena_alloc(arena, (plan->environment.count + 2) * sizeof *environment);
 	size_t count = 0;
 	for (size_t i = 0; i < plan->environment.count; i++) {
 		const struct plan_variable *variable = &plan->environment.items[i];
 		if (!loads_code(variable->name))
-			environment[count++] =
-				arena_printf(arena, "%s=%s", variable->name, placed(arena, plan, variable, places));
+			environment[count++] = arena_printf(arena, "%s=%s", variable->name, placed(arena, plan, variable, run));
 	}
+	if (run->user_suffix)
+		environment[count++] = arena_printf(arena, "DIRHELPER_USER_DIR_SUFFIX=%s", run->user_suffix);
 	return environment;
 }

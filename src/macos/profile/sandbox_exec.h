@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that start a command in a Seatbelt sandbox. Portable, so that it is tested on every system. */
+/* Arguments and environment of sandbox-exec. Portable, so that it is tested on every system. */
 #ifndef BERM_MACOS_PROFILE_SANDBOX_EXEC_H
 #define BERM_MACOS_PROFILE_SANDBOX_EXEC_H
 
 #include "macos/profile/profile.h"
 
-#define LAUNCH_SANDBOX_EXEC "/usr/bin/sandbox-exec"
-#define LAUNCH_SHELL "/bin/sh"
+#define SANDBOX_EXEC_PATH "/usr/bin/sandbox-exec"
+#define SANDBOX_EXEC_SHELL "/bin/sh"
 
-enum { LAUNCH_PROOF_MIN = 3, LAUNCH_PROOF_MAX = 9 }; /* a shell's redirection takes one digit */
+enum { SANDBOX_EXEC_PROOF_MIN = 3, SANDBOX_EXEC_PROOF_MAX = 9 }; /* a redirection in sh takes one digit */
 
-/* The number that the proof goes through: free of the descriptors that the caller passes on; -1 if there is none. */
-int launch_proof_number(const int *pass_fds, size_t count);
-/* sandbox-exec -f FILE -DNAME=VALUE... -- /bin/sh -c SCRIPT sh COMMAND ARGUMENT...: the script writes one byte to `proof`, closes it
- * and becomes the command. No byte means that no sandbox stood around it. */
-char **launch_words(struct arena *arena, const struct profile *profile, const char *profile_path, int proof,
-		    char *const *command);
-/* What of this run stands in the environment. `home` and `tmp` take the place of those of plan->state wherever a value leads there;
- * NULL: they stay. Port and secret are the proxy's, if the plan has one. */
-struct launch_places {
+/* Returns an fd for the proof that is none of the passed ones; -1 if there is none. */
+int sandbox_exec_proof_fd(const int *pass_fds, size_t count);
+/* Returns sandbox-exec -f FILE -DNAME=VALUE... -- /bin/sh -c SCRIPT sh COMMAND ARGUMENT... in the
+ * arena. The script writes one byte to the fd `proof`, closes it and executes the command. Without
+ * the byte no sandbox was active. */
+char **sandbox_exec_arguments(struct arena *arena, const struct profile *profile, const char *profile_path, int proof,
+			      char *const *command);
+/* Values of this run for the environment. `home` and `tmp` replace those of plan->state in every
+ * variable that points there; NULL: no replacement. Port and secret are those of the proxy. */
+struct sandbox_exec_run {
 	const char *home, *tmp;
 	uint16_t proxy_port;
 	const char *proxy_secret;
+	/* The name of the run's directories in the user's temporary and cache directories, which
+	 * confstr() and programs that ignore TMPDIR use then; NULL: there are none. */
+	const char *user_suffix;
 };
-/* NAME=VALUE of the plan, without what loads code into programs of the system. */
-char **launch_environment(struct arena *arena, const struct plan *plan, const struct launch_places *places);
+/* Returns the NAME=VALUE list of the plan in the arena, without variables that load code. */
+char **sandbox_exec_environment(struct arena *arena, const struct plan *plan, const struct sandbox_exec_run *run);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a profile that no path of the policy decides: processes, what every program needs to start, terminals, the network,
- * and the services that stay closed. Names of services and controls are tables; what is not in them is denied. */
+/* The parts of a profile that do not depend on paths of the policy: processes, files that every
+ * program needs, terminals, the network, and closed services. Tables name the allowed services and
+ * sysctls; all others are denied. */
 #include "macos/profile/internal.h"
 
 #include <string.h>
 
-/* More ports than this under network.local would each be a filter. */
+/* Each port of network.local is one filter. */
 enum { LOCAL_PORTS_MAX = 1024 };
 
-/* (deny default) leaves these open in version 1. */
+/* (deny default) does not cover these in version 1. */
 static const char still_open[] = "process-info* nvram* file-link file-clone";
 
 /* Name service, time zone and user lookups, logging, notifications, file events. */
@@ -23,15 +24,20 @@ static const char *const services[] = {
 	"com.apple.FSEvents",
 	"com.apple.PowerManagement.control",
 };
-/* With `network: all`. */
+/* With `network: all`. trustd, an unsandboxed daemon, fetches certificates for the command: where
+ * every destination is allowed that adds none. */
 static const char *const network_services[] = {
 	"com.apple.SystemConfiguration.configd",
 	"com.apple.SystemConfiguration.DNSConfiguration",
+	"com.apple.dnssd.service",
+	"com.apple.networkd",
+	"com.apple.trustd",
+	"com.apple.trustd.agent",
 };
-/* With any network, if macos.trustd asks for it: it does the work of an unsandboxed daemon. */
+/* With a list of destinations only if macos.trustd is set. */
 static const char trust_service[] = "com.apple.trustd.agent";
 
-/* Denied by name, at the end, so that nothing above opens them by a slip. */
+/* Denied by name at the end, so that no rule above allows them by mistake. */
 static const struct {
 	const char *what;
 	const char *const names[6];
@@ -45,8 +51,8 @@ static const struct {
 	    "com.apple.CoreServices.coreservicesd" } },
 	{ "the screen and the keyboard", { "com.apple.windowserver.active", "com.apple.tccd", "com.apple.tccd.system" } },
 };
-/* (deny default) covers these; a name that a version of the system does not know would make the whole profile invalid, so only those
- * that all of them have are written out. */
+/* (deny default) covers these too. An operation that a macOS version does not know would invalidate
+ * the whole profile, so the list has only operations that all versions know. */
 static const char closed_operations[] = "appleevent-send lsopen job-creation authorization-right-obtain mach-register";
 
 static void add_names(struct text *out, const char *const *names, size_t count)
@@ -58,14 +64,14 @@ static void add_names(struct text *out, const char *const *names, size_t count)
 void profile_write_process(struct profile_writer *writer)
 {
 	struct text *out = &writer->out;
-	text_add(out, "; Left open by that line in version 1.\n(deny %s", still_open);
+	text_add(out, "; Not covered by that line in version 1.\n(deny %s", still_open);
 	profile_end_deny(writer);
-	text_add(out, "\n; Processes: its own only.\n"
+	text_add(out, "\n; Processes: only those in this sandbox.\n"
 		      "(allow process-fork)\n"
 		      "(allow signal (target same-sandbox))\n"
 		      "(allow process-info* (target same-sandbox))\n"
 		      "(allow mach-priv-task-port (target same-sandbox))\n"
-		      "\n; What every program asks. Arguments and environment of processes are not for reading.\n"
+		      "\n; Needed by every program. Arguments and environment of other processes are unreadable.\n"
 		      "(allow sysctl-read)\n"
 		      "(deny sysctl-read (sysctl-name-prefix \"kern.procargs\")");
 	profile_end_deny(writer);
@@ -84,8 +90,8 @@ void profile_write_process(struct profile_writer *writer)
 static void write_terminals(struct profile_writer *writer)
 {
 	struct text *out = &writer->out;
-	/* A pseudo-terminal that the command opens itself carries the extension; those of other windows do not. */
-	text_add(out, "\n; Terminals: the command's own. No input is pushed into any of them (TIOCSTI).\n"
+	/* Only a pseudo-terminal that the command opened has the extension. */
+	text_add(out, "\n; Terminals: only the command's. TIOCSTI, which injects input, is denied.\n"
 		      "(allow pseudo-tty)\n"
 		      "(allow file-read* file-write* file-ioctl\n"
 		      "  (require-all (prefix \"/dev/ttys\") (extension \"com.apple.sandbox.pty\")))\n");
@@ -104,12 +110,12 @@ static void write_terminals(struct profile_writer *writer)
 
 void profile_write_devices(struct profile_writer *writer)
 {
-	const struct plan_devices *devices = &writer->plan->devices;
+	const struct plan_items *devices = &writer->plan->devices;
 	struct text *out = &writer->out;
 	const struct platform_path *platform;
 	const char *device;
 
-	text_add(out, "\n; What every program needs to start. Names may be looked up everywhere, as under Landlock.\n"
+	text_add(out, "\n; Files that every program needs to start. File metadata is readable everywhere.\n"
 		      "(allow file-read-metadata)\n(allow file-read*");
 	for (size_t i = 0; (platform = plan_platform_at(i)); i++) {
 		text_add(out, "\n  ");
@@ -124,13 +130,13 @@ void profile_write_devices(struct profile_writer *writer)
 	for (size_t i = 0; i < devices->count; i++) {
 		profile_comment(writer, "", devices->items[i].rule);
 		text_add(out, "(allow file-read* file-write* file-ioctl ");
-		profile_path(writer, "literal", devices->items[i].path);
+		profile_path(writer, "literal", devices->items[i].value);
 		text_add(out, ")\n");
 	}
 	write_terminals(writer);
 }
 
-/* Every name and address of loopback has to be allowed, because the kernel does not tell them apart. */
+/* The kernel does not distinguish the names and addresses of the loopback: all must be allowed. */
 static bool is_local_allowed(const struct plan *plan, uint16_t port)
 {
 	return plan_check_connect(plan, "localhost", port).is_allowed &&
@@ -145,7 +151,7 @@ static int write_local(struct profile_writer *writer, struct error *err)
 		profile_comment(writer, "", local->items[i].rule);
 		for (unsigned port = local->items[i].low; port <= local->items[i].high; port++) {
 			if (++count > LOCAL_PORTS_MAX) {
-				error_set(err, "network.local names more than %d ports, which a profile cannot hold",
+				error_set(err, "network.local names more than %d ports, too many for a profile",
 					  LOCAL_PORTS_MAX);
 				return error_hint(err, "name fewer, or write `network: all`");
 			}
@@ -156,27 +162,28 @@ static int write_local(struct profile_writer *writer, struct error *err)
 	return 0;
 }
 
-/* There is one loopback: a port is published by letting the command listen on it. */
+/* There is one loopback: a published port is a port that the command may listen on. */
 static int write_publish(struct profile_writer *writer, struct error *err)
 {
 	const struct plan_published *publish = &writer->plan->network.publish;
 	for (size_t i = 0; i < publish->count; i++) {
 		const struct plan_publish *item = &publish->items[i];
-		const char *special = address_special(&item->address);
 		if (item->host_port != item->port) {
-			error_set(err, "`%s`: on macOS a port is published under its own number", item->rule->text);
+			error_set(err, "`%s`: macOS cannot publish a port under another number", item->rule->text);
 			return error_hint(err, "write publish: [%u], or let the command listen on %u", item->port,
 					  item->host_port);
 		}
 		profile_comment(writer, "", item->rule);
-		text_add(&writer->out, "(allow network-inbound (local tcp \"%s:%u\"))\n",
-			 special && strcmp(special, "loopback") == 0 ? "localhost" : "*", item->port);
+		/* Many servers bind every address, and the filter applies to the bound one. */
+		text_add(&writer->out, "(allow network-inbound (local tcp \"*:%u\"))\n", item->port);
 	}
 	return 0;
 }
 
 static void write_proxy(struct profile_writer *writer)
 {
+	/* getaddrinfo sorts addresses with it. */
+	text_add(&writer->out, "(allow system-socket (require-all (socket-domain AF_SYSTEM) (socket-protocol 2)))\n");
 	if (writer->run->proxy_port)
 		text_add(&writer->out, "(allow network-outbound (remote tcp \"localhost:%u\"))\n", writer->run->proxy_port);
 	else
@@ -204,7 +211,7 @@ int profile_write_network(struct profile_writer *writer, struct error *err)
 		return 0;
 	}
 	if (profile_needs_proxy(plan)) {
-		text_add(&writer->out, "; Through berm's proxy, which judges every destination and resolves its name.\n");
+		text_add(&writer->out, "; Through berm's proxy, which checks every destination and resolves its name.\n");
 		write_proxy(writer);
 	} else {
 		write_all(writer);
@@ -219,7 +226,12 @@ int profile_write_network(struct profile_writer *writer, struct error *err)
 void profile_write_closed(struct profile_writer *writer)
 {
 	struct text *out = &writer->out;
-	text_add(out, "\n; Closed, whatever stands above.\n(deny %s", closed_operations);
+	text_add(out, "\n; Denied in any case.\n(deny %s", closed_operations);
+	profile_end_deny(writer);
+	/* For a directory the kernel asks once, and copies all files below it without asking for
+	 * any of them. Programs fall back to cloning or copying file by file. */
+	text_add(out, "; A clone of a directory would contain its denied files.\n"
+		      "(deny file-clone (vnode-type DIRECTORY)");
 	profile_end_deny(writer);
 	for (size_t i = 0; i < sizeof closed_services / sizeof closed_services[0]; i++) {
 		text_add(out, "; %s\n(deny mach-lookup", closed_services[i].what);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes violations out of `log stream --style ndjson`. A line is one JSON object whose eventMessage reads
- *   Sandbox: NAME(PID) deny(1) OPERATION [TARGET] TAG
- * Only that member is looked at. A line that reads otherwise is passed over: reports are for people, nothing is decided by them. */
+/* Parses violations from `log show --style ndjson`. A line is a JSON object with an eventMessage of
+ *   Sandbox: NAME(PID) deny(1) OPERATION [TARGET]
+ *   TAG
+ * in two lines, sometimes with more lines around the tag, or with the tag on the first line. The
+ * kernel folds repetitions into "N duplicate reports for " and the same. Only that member is
+ * parsed. Any other line is skipped: the reports are for users and decide nothing. */
 #include "macos/profile/violations.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/base/json_write.h"
 
 static const char member[] = "\"eventMessage\"";
 
@@ -32,7 +38,8 @@ static int hex_value(char digit)
 	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-/* After "\u"; false if these are no four hexadecimal digits. Halves of a pair stay two odd characters: they are only shown. */
+/* Decodes four hexadecimal digits after "\u"; false if there are not four. Surrogates are decoded
+ * one by one, which is enough for display. */
 static bool take_code(const char **at, char **out)
 {
 	uint32_t character = 0;
@@ -60,8 +67,8 @@ static bool take_escape(const char **at, char **out)
 	return true;
 }
 
-/* The string that starts at the quote, decoded where it stands: no escape is shorter than what it means. NULL if it does not end or is no
- * JSON. */
+/* Decodes the string that starts at the quote in place: no escape is shorter than its value.
+ * Returns NULL if the string does not end or has a bad escape. */
 static char *decode_string(char *quote)
 {
 	const char *at = quote + 1;
@@ -91,30 +98,56 @@ static char *event_message(char *line)
 	return *at == '"' ? decode_string(at) : NULL;
 }
 
-/* The tag stands at the end: a path before it may hold anything, the tag of another run too. */
+/* True if the tag is a separate word of the message. Reduces the message to its first line, without
+ * the tag. A path in it may contain anything, even the tag of another run. */
 static bool cut_tag(char *message, const char *tag)
 {
-	size_t length = strlen(message), tag_length = strlen(tag);
-	while (length > 0 && strchr(" \n\t", message[length - 1]))
-		length--;
-	if (length <= tag_length || memcmp(message + length - tag_length, tag, tag_length) != 0 ||
-	    message[length - tag_length - 1] != ' ')
-		return false;
-	message[length - tag_length - 1] = '\0';
-	return true;
+	size_t tag_length = strlen(tag);
+	bool has_tag = false;
+	char *end;
+	for (char *at = message; !has_tag && (at = strstr(at, tag)); at++) {
+		bool is_word = at > message && strchr(" \n\t", at[-1]) && strchr(" \n\t", at[tag_length]);
+		if (!is_word)
+			continue;
+		has_tag = true;
+		at[-1] = '\0';
+		break;
+	}
+	end = strchr(message, '\n');
+	if (end)
+		*end = '\0';
+	return has_tag;
+}
+
+/* Returns how many reports the message counts for, and moves *message behind that number. */
+static size_t take_duplicates(char **message)
+{
+	static const char words[] = " duplicate report";
+	char *found = strstr(*message, words), *deny = strstr(*message, " deny("), *start = found;
+	size_t count;
+	if (!found || (deny && deny < found))
+		return 1;
+	while (start > *message && start[-1] >= '0' && start[-1] <= '9')
+		start--;
+	count = strtoul(start, NULL, 10);
+	found = strstr(found, " for ");
+	if (!found)
+		return 1;
+	*message = found + strlen(" for ");
+	return count > 0 ? count : 1;
 }
 
 static void record(struct violations *violations, const struct violation *seen)
 {
-	violations->total++;
+	violations->total += seen->count;
 	for (size_t i = 0; i < violations->count; i++) {
 		struct violation *known = &violations->items[i];
 		if (strcmp(known->operation, seen->operation) == 0 && strcmp(known->target, seen->target) == 0) {
-			known->count++;
+			known->count += seen->count;
 			return;
 		}
 	}
-	/* Memory is taken for these alone: a command may be refused as often as it likes. */
+	/* Bounded: the command may cause any number of violations. */
 	if (violations->count < VIOLATION_RECORDS_MAX)
 		*arena_push(violations->arena, violations) =
 			(struct violation){ .operation = arena_copy(violations->arena, seen->operation),
@@ -125,22 +158,24 @@ static void record(struct violations *violations, const struct violation *seen)
 
 static void take_line(struct violations *violations)
 {
+	static const char start[] = "Sandbox: ";
 	char *message = event_message(violations->line), *name, *rest, *end;
-	struct violation seen = { .count = 1, .target = "" };
+	struct violation seen = { .target = "" };
 
-	if (!message || !cut_tag(message, violations->tag))
+	if (!message || !cut_tag(message, violations->tag) || !strstr(message, start))
 		return;
-	name = strstr(message, "Sandbox: ");
-	rest = strstr(message, ") deny(");
-	if (!name || !rest || rest < name)
+	seen.count = take_duplicates(&message);
+	name = strstr(message, start);
+	name = name ? name + strlen(start) : message;
+	rest = strstr(name, " deny(");
+	if (!rest || rest == name)
 		return;
-	name += strlen("Sandbox: ");
 	*rest = '\0';
 	end = strrchr(name, '(');
 	if (end)
 		*end = '\0';
 	seen.process = name;
-	rest = strchr(rest + strlen(") deny("), ' ');
+	rest = strchr(rest + strlen(" deny("), ' ');
 	if (!rest)
 		return;
 	seen.operation = rest + 1;
@@ -203,22 +238,17 @@ void violations_details(const struct violations *violations, struct text *out)
 	}
 }
 
-static void add_member(struct text *out, const char *name, const char *value)
-{
-	text_add(out, "\"%s\":", name);
-	text_add_json(out, value);
-	text_add(out, ",");
-}
-
 void violations_json(const struct violations *violations, struct text *out)
 {
 	for (size_t i = 0; i < violations->count; i++) {
 		const struct violation *violation = &violations->items[i];
-		text_add(out, "{");
-		add_member(out, "run", violations->tag);
-		add_member(out, "operation", violation->operation);
-		add_member(out, "target", violation->target);
-		add_member(out, "process", violation->process);
-		text_add(out, "\"count\":%zu}\n", violation->count);
+		struct json json = { .out = out, .is_compact = true };
+		json_object(&json, NULL);
+		json_string(&json, "run", violations->tag);
+		json_string(&json, "operation", violation->operation);
+		json_string(&json, "target", violation->target);
+		json_string(&json, "process", violation->process);
+		json_number(&json, "count", violation->count);
+		json_object_end(&json);
 	}
 }

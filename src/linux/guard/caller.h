@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The caller of a notified system call: its memory, directories and umask. Memory is read once;
+ * whatever is done afterwards uses the copy. Functions return 0 or an errno. */
+#ifndef BERM_LINUX_GUARD_CALLER_H
+#define BERM_LINUX_GUARD_CALLER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+int caller_read(pid_t caller, uint64_t address, void *buffer, size_t size);
+/* Reads up to the NUL. */
+int caller_read_string(pid_t caller, uint64_t address, char *buffer, size_t size);
+/* Opens a file by the caller's fd, or its working directory (AT_FDCWD), with O_PATH. Returns an fd
+ * that the caller closes, or -1. The pid comes from the kernel. */
+int caller_open(pid_t caller, int descriptor);
+
+/* A name that a call would make, in an open directory. */
+struct caller_name {
+	int directory; /* O_PATH; -1 if there is none */
+	char name[NAME_MAX + 1]; /* never "", "." or ".." */
+	bool has_slash; /* slashes followed the name */
+	char path[2 * PATH_MAX]; /* the directory's path as the kernel knows it, "/", name */
+};
+
+/* Finds the name of a path that starts at `base`, an fd of the caller or AT_FDCWD. `resolve` as in
+ * openat2(2). Follows no magic link: those of /proc would be the deputy's own. On failure nothing
+ * is open. */
+int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, struct caller_name *name);
+/* The same for the target of a symlink in an open directory, which this function closes. */
+int caller_follow(pid_t caller, const char *target, struct caller_name *name);
+void caller_forget(struct caller_name *name);
+/* True if the path is spelled as one of a device, which is never made. */
+bool caller_is_device(const char *path);
+
+/* umask.c: the umasks of the processes inside. Reading one from /proc costs as much as the call
+ * itself, so it is done only once a process has set another than the command began with. */
+enum { CALLER_UMASKS = 256 };
+struct caller_umasks {
+	mode_t initial, current; /* current: of the deputy's own thread */
+	bool is_changed; /* a process has set another mask */
+	unsigned generation; /* number of umask() calls */
+	struct {
+		pid_t caller;
+		unsigned generation;
+		mode_t mask;
+		int64_t read_at;
+	} known[CALLER_UMASKS];
+};
+/* Called by the deputy's thread, whose umask must be its own (CLONE_FS unshared). */
+void caller_umasks_begin(struct caller_umasks *umasks);
+/* Gives this thread the caller's umask. */
+void caller_umask_take(struct caller_umasks *umasks, pid_t caller);
+/* Called for each umask() call, before it is performed. */
+void caller_umask_note(struct caller_umasks *umasks, uint64_t mask);
+
+#endif

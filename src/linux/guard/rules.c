@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decides by the path alone. That is exact, because the command cannot change which directory a
+ * place's path leads to: places and spines are never renamed, symlinks and moved directories are
+ * never put where a holder, a place or a spine belongs, and a directory that is made there is
+ * checked by the same path. */
+#include "linux/guard/rules.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/plan/planting.h"
+
+enum { ROLE_ROOT = 1, ROLE_POINTER = 2, ROLE_GIT = 4, ROLE_SPINE = 8, ROLE_GRANT = 16, ROLE_BORN = 32 };
+enum { DEPTH_MAX = GUARD_PATH_BYTES / 2, TABLE_MIN = 64 };
+
+/* Names that git obeys in a git directory, from that directory. */
+static const struct git_name {
+	const char *name;
+	size_t length;
+} git_names[] = {
+	{ "/config", 7 }, { "/config.worktree", 16 }, { "/commondir", 10 }, { "/hooks", 6 }, { "/info/attributes", 16 },
+};
+static const char git_info[] = "/info";
+
+static uint32_t hash_more(uint32_t hash, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u; /* FNV-1a */
+	return hash;
+}
+
+enum { HASH_START = (int)0x811c9dc5u };
+
+static struct guard_role *slot(const struct guard_rules *rules, uint32_t hash, const char *path, size_t length)
+{
+	size_t at = hash & rules->mask;
+	while (rules->table[at].path && (rules->table[at].length != length || memcmp(rules->table[at].path, path, length) != 0))
+		at = (at + 1) & rules->mask;
+	return &rules->table[at];
+}
+
+static unsigned roles_of(const struct guard_rules *rules, uint32_t hash, const char *path, size_t length)
+{
+	const struct guard_role *role = slot(rules, hash, path, length);
+	return role->path ? role->roles : 0;
+}
+
+static void add_role(const struct guard_rules *rules, const char *path, size_t length, unsigned roles)
+{
+	struct guard_role *role = slot(rules, hash_more((uint32_t)HASH_START, path, length), path, length);
+	role->path = path;
+	role->length = length;
+	role->roles |= roles;
+}
+
+/* The place itself, and the directories above it. */
+static void add_place(const struct guard_rules *rules, const struct plan_place *place)
+{
+	static const unsigned roles[] = { [PLACE_ROOT] = ROLE_ROOT,
+					  [PLACE_POINTER] = ROLE_ROOT | ROLE_POINTER,
+					  [PLACE_GIT] = ROLE_GIT,
+					  [PLACE_BORN] = ROLE_BORN };
+	add_role(rules, place->path, strlen(place->path), roles[place->kind]);
+	if (place->kind == PLACE_BORN)
+		return;
+	for (size_t at = strlen(place->path); at-- > 1;)
+		if (place->path[at] == '/')
+			add_role(rules, place->path, at, ROLE_SPINE);
+}
+
+static size_t count_components(const struct plan_places *places, size_t grants)
+{
+	size_t count = grants;
+	for (size_t i = 0; i < places->count; i++)
+		for (const char *at = places->items[i].path; *at; at++)
+			count += *at == '/';
+	return count;
+}
+
+void guard_rules_build(struct guard_rules *rules, const struct plan *plan)
+{
+	const struct plan_places *places = &plan->scan->places;
+	size_t size = TABLE_MIN;
+
+	*rules = (struct guard_rules){ .plan = plan, .case_fold = plan_folds_case(plan) };
+	while (size < 2 * count_components(places, plan->grants.count) + 2)
+		size *= 2;
+	rules->table = arena_alloc(plan->arena, size * sizeof *rules->table);
+	rules->mask = size - 1;
+	for (size_t i = 0; i < places->count; i++)
+		add_place(rules, &places->items[i]);
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (plan->grants.items[i].kind == GRANT_WRITE)
+			add_role(rules, plan->grants.items[i].path, strlen(plan->grants.items[i].path), ROLE_GRANT);
+	rules->free_count = guard_free_directories(plan, rules->free);
+	name_filter_prepare(&rules->names, plan->arena, plan->protect.count);
+	for (size_t i = 0; i < plan->protect.count; i++)
+		name_filter_add(&rules->names, i, &plan->protect.items[i].pattern, rules->case_fold);
+}
+
+/* A path, split. */
+struct subject {
+	const struct guard_rules *rules;
+	const char *path;
+	enum guard_thing thing;
+	uint16_t ends[DEPTH_MAX]; /* of each component */
+	uint8_t roles[DEPTH_MAX]; /* of each prefix */
+	unsigned depth;
+	unsigned grant; /* the index of the outermost write grant; depth if there is none */
+	unsigned born; /* the index of a born git directory that contains the path; depth if none does */
+};
+
+/* False if the path has too many components to be checked. */
+static bool split(struct subject *subject)
+{
+	uint32_t hash = (uint32_t)HASH_START;
+	const char *path = subject->path;
+	size_t at = 0;
+	subject->depth = 0;
+	while (path[at] == '/' && path[at + 1]) {
+		size_t end = at + 1 + strcspn(path + at + 1, "/");
+		if (subject->depth == DEPTH_MAX || end >= GUARD_PATH_BYTES)
+			return false;
+		hash = hash_more(hash, path + at, end - at);
+		subject->ends[subject->depth] = (uint16_t)end;
+		subject->roles[subject->depth++] = (uint8_t)roles_of(subject->rules, hash, path, end);
+		at = end;
+	}
+	for (subject->grant = 0; subject->grant < subject->depth; subject->grant++)
+		if (subject->roles[subject->grant] & ROLE_GRANT)
+			break;
+	for (subject->born = 0; subject->born < subject->depth; subject->born++)
+		if (subject->born + 1 < subject->depth && (subject->roles[subject->born] & ROLE_BORN))
+			break;
+	return true;
+}
+
+static bool is_plain_root(const struct subject *subject, unsigned index)
+{
+	return index <= subject->grant || (subject->roles[index] & ROLE_ROOT);
+}
+
+/* True if hosts look from the prefix: it is a root, or at or above a write grant, of which every
+ * part was named by the user, or .config in one of these, in which mise and fish look too. */
+static bool is_root(const struct subject *subject, unsigned index)
+{
+	static const char config[] = "/.config";
+	return is_plain_root(subject, index) ||
+	       (is_plain_root(subject, index - 1) && subject->ends[index] - subject->ends[index - 1] == sizeof config - 1 &&
+		memcmp(subject->path + subject->ends[index - 1], config, sizeof config - 1) == 0);
+}
+
+static bool is_found(const struct subject *subject, const struct pattern *pattern, unsigned last, bool is_directory)
+{
+	char prefix[GUARD_PATH_BYTES];
+	memcpy(prefix, subject->path, subject->ends[last]);
+	prefix[subject->ends[last]] = '\0';
+	for (unsigned i = 0; i < last; i++)
+		if (is_root(subject, i) &&
+		    planting_matches_from(pattern, prefix, subject->ends[i], is_directory, subject->rules->case_fold))
+			return true;
+	return false;
+}
+
+/* The rule by which the prefix that ends with this component protects the path. A symlink counts as
+ * a directory: it may lead to one. */
+static const struct rule *protected_at(const struct subject *subject, unsigned last)
+{
+	const struct guard_rules *rules = subject->rules;
+	const struct plan_patterns *protect = &rules->plan->protect;
+	size_t start = last > 0 ? subject->ends[last - 1] + 1u : 1, length = subject->ends[last] - start;
+	const char *name = subject->path + start;
+	bool is_directory = last + 1 < subject->depth || subject->thing != GUARD_FILE;
+	for (size_t word = 0; word < rules->names.words; word++) {
+		uint64_t bits =
+			name_filter_candidates(&rules->names, word, (unsigned char)name[0], (unsigned char)name[length - 1]);
+		for (; bits; bits &= bits - 1) {
+			size_t number = word * 64 + (size_t)__builtin_ctzll(bits);
+			const struct plan_pattern *item = &protect->items[number];
+			if (name_filter_agrees(&rules->names, number, name, length) && !planting_is_of_modules(item) &&
+			    plan_protect_covers(rules->plan, item, subject->path, subject->ends[last],
+						subject->thing != GUARD_FILE) &&
+			    (planting_is_everywhere(item) || is_found(subject, &item->pattern, last, is_directory)))
+				return item->rule;
+		}
+	}
+	return NULL;
+}
+
+/* True if the path is one of the names that git obeys in a git directory, or below one. */
+static bool is_git_name(const struct subject *subject)
+{
+	for (unsigned i = 0; i + 1 < subject->depth; i++) {
+		const char *rest = subject->path + subject->ends[i];
+		if (!(subject->roles[i] & ROLE_GIT))
+			continue;
+		for (size_t k = 0; k < sizeof git_names / sizeof git_names[0]; k++)
+			if (strncmp(rest, git_names[k].name, git_names[k].length) == 0 &&
+			    (rest[git_names[k].length] == '/' || rest[git_names[k].length] == '\0'))
+				return true;
+	}
+	return false;
+}
+
+/* True for .git in a root below or at a write grant. */
+static bool is_marker(const struct subject *subject)
+{
+	return subject->depth > 1 && (subject->roles[subject->depth - 2] & ROLE_ROOT) &&
+	       strcmp(subject->path + subject->ends[subject->depth - 2], "/.git") == 0;
+}
+
+/* True if a host looks for names below the path. */
+static bool is_holder(const struct subject *subject)
+{
+	const struct guard_rules *rules = subject->rules;
+	unsigned last = subject->depth - 1;
+	if ((subject->roles[last] & (ROLE_ROOT | ROLE_GIT | ROLE_SPINE)) || is_marker(subject))
+		return true;
+	for (unsigned i = 0; i < last; i++) {
+		if ((subject->roles[i] & ROLE_GIT) && strcmp(subject->path + subject->ends[i], git_info) == 0)
+			return true;
+		for (size_t k = 0; is_root(subject, i) && k < rules->plan->protect.count; k++) {
+			const struct plan_pattern *item = &rules->plan->protect.items[k];
+			if (item->pattern.is_anywhere && !planting_is_of_modules(item) &&
+			    planting_leads_below(&item->pattern, subject->path, subject->ends[i], rules->case_fold))
+				return true;
+		}
+	}
+	/* Patterns that are looked for everywhere: below a fixed directory, or the user's own. */
+	for (size_t k = 0; k < rules->plan->protect.count; k++) {
+		const struct plan_pattern *item = &rules->plan->protect.items[k];
+		if (!item->pattern.is_base_name && !item->pattern.is_anywhere &&
+		    pattern_may_match_below(&item->pattern, subject->path, rules->case_fold))
+			return true;
+	}
+	return false;
+}
+
+/* The shape of places: where a directory is looked into, only mkdir makes one. A file there is no
+ * directory, so it does no harm, except for a .git that leads elsewhere. */
+static int judge_shape(const struct subject *subject, bool has_moved)
+{
+	if (subject->thing == GUARD_FILE)
+		return is_marker(subject) && !(subject->roles[subject->depth - 2] & ROLE_POINTER) ? EACCES : 0;
+	if (subject->thing == GUARD_DIRECTORY && !has_moved)
+		return 0;
+	if (!is_holder(subject))
+		return 0;
+	return subject->thing == GUARD_DIRECTORY ? EXDEV : EACCES;
+}
+
+struct guard_verdict guard_judge(const struct guard_rules *rules, const char *path, enum guard_thing thing, bool has_moved)
+{
+	struct subject subject = { .rules = rules, .path = path, .thing = thing };
+	struct guard_verdict verdict = { 0, NULL };
+
+	if (strlen(path) >= GUARD_PATH_BYTES || !split(&subject))
+		return (struct guard_verdict){ EACCES, &rule_unsearchable };
+	if (subject.grant >= subject.depth)
+		return verdict; /* not writable, or private to the sandbox: no host looks there */
+	for (unsigned i = subject.grant; i < subject.depth && i <= subject.born && !verdict.rule; i++)
+		verdict.rule = protected_at(&subject, i);
+	if (!verdict.rule && subject.born < subject.depth)
+		return verdict;
+	if (!verdict.rule && is_git_name(&subject))
+		verdict.rule = &rule_git_names;
+	if (verdict.rule) {
+		verdict.error = EACCES;
+		return verdict;
+	}
+	verdict.error = judge_shape(&subject, has_moved);
+	if (verdict.error == EACCES)
+		verdict.rule = &rule_git_pointer;
+	return verdict;
+}
+
+bool guard_is_fixed(const struct guard_rules *rules, const char *path)
+{
+	size_t length = strlen(path);
+	uint32_t hash = hash_more((uint32_t)HASH_START, path, length);
+	return roles_of(rules, hash, path, length) & (ROLE_ROOT | ROLE_GIT | ROLE_SPINE | ROLE_GRANT);
+}
+
+static bool has_write_grant(const struct plan *plan, const char *directory)
+{
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (plan->grants.items[i].kind == GRANT_WRITE && path_is_within(plan->grants.items[i].path, directory))
+			return true;
+	return false;
+}
+
+size_t guard_free_directories(const struct plan *plan, const char *directories[GUARD_FREE_MAX])
+{
+	const char *const own[GUARD_FREE_MAX] = { "/dev", "/tmp", plan->home == HOME_HOST ? NULL : plan->context.home };
+	size_t count = 0;
+	for (size_t i = 0; i < GUARD_FREE_MAX; i++)
+		if (own[i] && !has_write_grant(plan, own[i]))
+			directories[count++] = own[i];
+	return count;
+}
+
+bool guard_is_free(const struct guard_rules *rules, const char *path)
+{
+	for (size_t i = 0; i < rules->free_count; i++)
+		if (path_is_within(path, rules->free[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rule table of the guard, row by row: what may come into being where. */
+#include <greatest.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "linux/guard/rules.h"
+#include "unit/support/plan_fixture.h"
+
+#define APP "/home/ann/app"
+
+static struct plan_fixture fixture;
+static struct guard_rules rules;
+static struct scan_results results;
+
+static struct plan_place places[] = {
+	{ APP, PLACE_ROOT, NULL },
+	{ APP "/.git", PLACE_GIT, NULL },
+	{ APP "/.git/modules/m", PLACE_GIT, NULL },
+	{ APP "/packages/a", PLACE_ROOT, NULL },
+	{ APP "/wt", PLACE_POINTER, NULL },
+	{ APP "/gone/trusted", PLACE_ROOT, NULL }, /* by a record of trust; absent */
+	{ APP "/packages/a/born/.git", PLACE_BORN, NULL },
+	{ APP "/packages/a/born", PLACE_ROOT, NULL },
+	{ APP "/bare.git", PLACE_GIT, NULL },
+};
+
+static void make(const char *user)
+{
+	plan_fixture_default(&fixture, "files: [/usr/bin/sh, /home/ann/app/src/x.c]", user);
+	results = (struct scan_results){ .places = { places, sizeof places / sizeof places[0] } };
+	fixture.plan.scan = &results;
+	guard_rules_build(&rules, &fixture.plan);
+}
+
+enum way { FILE_MADE, LINK_MADE, DIR_MADE, DIR_MOVED };
+
+static int judge(enum way way, const char *path)
+{
+	static const enum guard_thing things[] = { GUARD_FILE, GUARD_SYMLINK, GUARD_DIRECTORY, GUARD_DIRECTORY };
+	return guard_judge(&rules, path, things[way], way == DIR_MOVED).error;
+}
+
+struct row {
+	const char *path;
+	int made_file, made_link, made_directory, moved_directory;
+};
+
+static enum greatest_test_res check_rows(const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		ASSERT_EQ_FMTm(rows[i].path, rows[i].made_file, judge(FILE_MADE, rows[i].path), "%d");
+		ASSERT_EQ_FMTm(rows[i].path, rows[i].made_link, judge(LINK_MADE, rows[i].path), "%d");
+		ASSERT_EQ_FMTm(rows[i].path, rows[i].made_directory, judge(DIR_MADE, rows[i].path), "%d");
+		ASSERT_EQ_FMTm(rows[i].path, rows[i].moved_directory, judge(DIR_MOVED, rows[i].path), "%d");
+	}
+	PASS();
+}
+#define CHECK_ROWS(rows_) CHECK_CALL(check_rows(rows_, sizeof rows_ / sizeof rows_[0]))
+
+/* Protected names in roots: never, whatever they are made as. */
+TEST protected_names_in_roots_are_refused(void)
+{
+	static const char *const names[] = { ".vscode",	  ".mcp.json",	      "berm.yml",  ".claude",	  ".codex",
+					     ".gemini",	  "opencode.json",    ".envrc",	   ".husky",	  ".idea",
+					     "mise.toml", "x.code-workspace", ".lefthook", ".huskyrc.js", ".devcontainer" };
+	static const char *const roots[] = { APP, APP "/packages/a", APP "/wt", APP "/gone/trusted" };
+	char path[256];
+	make(NULL);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		for (size_t k = 0; k < sizeof roots / sizeof roots[0]; k++)
+			for (int way = FILE_MADE; way <= DIR_MOVED; way++) {
+				snprintf(path, sizeof path, "%s/%s", roots[k], names[i]);
+				ASSERT_EQ_FMTm(path, EACCES, judge((enum way)way, path), "%d");
+				snprintf(path, sizeof path, "%s/%s/below", roots[k], names[i]);
+				ASSERT_EQ_FMTm(path, EACCES, judge((enum way)way, path), "%d");
+			}
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* Elsewhere below a root no host looks: templates, clones and packages bring these names. */
+TEST the_same_names_elsewhere_are_free(void)
+{
+	static const struct row rows[] = {
+		{ APP "/src/.vscode", 0, 0, 0, 0 },
+		{ APP "/src/.mcp.json", 0, 0, 0, 0 },
+		{ APP "/template/.claude/settings.json", 0, 0, 0, 0 },
+		{ APP "/node_modules/nan/.pre-commit-config.yaml", 0, 0, 0, 0 },
+		{ APP "/packages/.vscode", 0, 0, 0, 0 },
+		{ APP "/packages/a/src/.vscode", 0, 0, 0, 0 },
+		{ APP "/clone/.git", 0, 0, 0, 0 },
+		{ APP "/clone/.git/config", 0, 0, 0, 0 },
+		{ APP "/clone/.git/hooks", 0, 0, 0, 0 },
+		{ APP "/vscode", 0, 0, 0, 0 },
+		{ APP "/.vscodes", 0, 0, 0, 0 },
+		{ APP "/x.vscode", 0, 0, 0, 0 },
+		{ "/tmp/.vscode", 0, 0, 0, 0 },
+		{ "/home/ann/.claude", 0, 0, 0, 0 },
+	};
+	make(NULL);
+	CHECK_ROWS(rows);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* What git obeys in its directories; the rest of them is git's everyday work. */
+TEST git_directories_have_their_own_names(void)
+{
+	static const struct row rows[] = {
+		{ APP "/.git/config", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/config.worktree", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/commondir", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/hooks", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/hooks/pre-commit", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/info/attributes", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/info", 0, EACCES, 0, EXDEV },
+		{ APP "/.git/info/exclude", 0, 0, 0, 0 },
+		{ APP "/.git/modules/m/commondir", EACCES, EACCES, EACCES, EACCES },
+		/* A new submodule's: a repository made inside, judged after the run. */
+		{ APP "/.git/modules/new/config", 0, 0, 0, 0 },
+		{ APP "/.git/modules/new/hooks", 0, 0, 0, 0 },
+		{ APP "/.git/modules/m/objects/80/7", 0, 0, 0, 0 },
+		{ APP "/.git/worktrees", 0, EACCES, 0, EXDEV },
+		{ APP "/.git/worktrees/w", 0, EACCES, 0, EXDEV },
+		{ APP "/.git/worktrees/w/config.worktree", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/worktrees/w/commondir", 0, 0, 0, 0 },
+		{ APP "/.git/worktrees/w/gitdir", 0, 0, 0, 0 },
+		{ APP "/bare.git/hooks", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/bare.git/HEAD", 0, 0, 0, 0 },
+		/* made by a command in an earlier run */
+		{ APP "/packages/a/born/.git/hooks", 0, 0, 0, 0 },
+		{ APP "/packages/a/born/.git/config", 0, 0, 0, 0 },
+		{ APP "/packages/a/born/.vscode", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.git/config.lock", 0, 0, 0, 0 },
+		{ APP "/.git/index.lock", 0, 0, 0, 0 },
+		{ APP "/.git/HEAD", 0, 0, 0, 0 },
+		{ APP "/.git/objects/ab", 0, 0, 0, 0 },
+		{ APP "/.git/refs/heads/config", 0, 0, 0, 0 },
+		{ APP "/.git/refs/heads/hooks", 0, 0, 0, 0 },
+	};
+	make(NULL);
+	CHECK_ROWS(rows);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* Holders, places and spines come from mkdir only: a symlink would let a host look elsewhere, and a
+ * moved directory brings names that were never judged. */
+TEST holders_are_made_by_mkdir_only(void)
+{
+	static const struct row rows[] = {
+		{ APP "/.github", 0, EACCES, 0, EXDEV },
+		{ APP "/.github/hooks", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.github/workflows", 0, 0, 0, 0 },
+		{ APP "/.hg", 0, EACCES, 0, EXDEV },
+		{ APP "/.hg/hgrc", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.jj/repo/store", 0, EACCES, 0, EXDEV },
+		{ APP "/.jj/repo/store/git_target", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/.config", 0, EACCES, 0, EXDEV },
+		{ APP "/.config/mise", 0, EACCES, 0, EXDEV },
+		{ APP "/.run/x.run.xml", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/packages", 0, EACCES, 0, EXDEV },
+		{ APP "/gone", 0, EACCES, 0, EXDEV },
+		{ APP "/gone/trusted", 0, EACCES, 0, EXDEV },
+		{ APP "/packages/a", 0, EACCES, 0, EXDEV },
+		{ APP "/packages/b", 0, 0, 0, 0 },
+		{ APP "/packages/a/.git", EACCES, EACCES, 0, EXDEV },
+		{ APP "/packages/a/.git/config", EACCES, EACCES, EACCES, EACCES },
+		/* git worktree remove and add */
+		{ APP "/wt/.git", 0, EACCES, 0, EXDEV },
+		{ APP "/src/.github", 0, 0, 0, 0 },
+	};
+	make(NULL);
+	CHECK_ROWS(rows);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+TEST places_and_spines_are_never_renamed(void)
+{
+	make(NULL);
+	ASSERT(guard_is_fixed(&rules, APP));
+	ASSERT(guard_is_fixed(&rules, APP "/.git"));
+	ASSERT(guard_is_fixed(&rules, APP "/packages"));
+	ASSERT(guard_is_fixed(&rules, APP "/packages/a"));
+	ASSERT(guard_is_fixed(&rules, APP "/wt"));
+	ASSERT_FALSE(guard_is_fixed(&rules, APP "/packages/b"));
+	ASSERT_FALSE(guard_is_fixed(&rules, APP "/package"));
+	ASSERT_FALSE(guard_is_fixed(&rules, APP "/src"));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* Landlock grants whole trees: one with a write grant in it is not free. */
+TEST trees_without_a_write_grant_are_free(void)
+{
+	make(NULL);
+	ASSERT(guard_is_free(&rules, "/tmp/x"));
+	ASSERT(guard_is_free(&rules, "/dev/shm/x"));
+	ASSERT_FALSE(guard_is_free(&rules, "/tmpx"));
+	ASSERT_FALSE(guard_is_free(&rules, APP "/src"));
+	ASSERT_FALSE(guard_is_free(&rules, "/home/ann/.cache"));
+	ASSERT_FALSE(guard_is_free(&rules, "/usr"));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* A user's own entry holds wherever it matches, in every shape of pattern. */
+TEST own_entries_hold_everywhere(void)
+{
+	static const struct row rows[] = {
+		{ APP "/deep/down/own.cfg", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/own.cfg", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/ci/steps", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/ci/steps/x", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/ci", 0, EACCES, 0, EXDEV },
+		{ APP "/src/any/kept/file", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/src/any/kept", 0, EACCES, 0, EXDEV },
+		{ APP "/other/ci/steps", 0, 0, 0, 0 },
+	};
+	make("files: {protect: [own.cfg, ci/steps, \"src/*/kept/*\"]}");
+	CHECK_ROWS(rows);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* An entry that the user lifts or opens is free, in the place where that was said. */
+TEST lifted_entries_are_free(void)
+{
+	make("files: {write: [.mcp.json], unprotect: [.devcontainer, \"**/.claude/worktrees\"]}");
+	ASSERT_EQ(0, judge(FILE_MADE, APP "/.devcontainer"));
+	ASSERT_EQ(0, judge(DIR_MADE, APP "/.devcontainer"));
+	ASSERT_EQ(0, judge(FILE_MADE, APP "/.devcontainer/devcontainer.json"));
+	ASSERT_EQ(0, judge(FILE_MADE, APP "/.claude/worktrees/w/x.c"));
+	ASSERT_EQ(EACCES, judge(FILE_MADE, APP "/.claude/settings.json"));
+	ASSERT_EQ(EACCES, judge(FILE_MADE, APP "/.vscode"));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* A path that cannot be judged is refused. */
+TEST paths_that_are_too_long_are_refused(void)
+{
+	static char path[2 * GUARD_PATH_BYTES];
+	make(NULL);
+	memset(path, 'a', sizeof path - 1);
+	memcpy(path, APP "/", sizeof APP);
+	path[GUARD_PATH_BYTES - 1] = '\0';
+	ASSERT_EQ(0, judge(FILE_MADE, path));
+	path[GUARD_PATH_BYTES - 1] = 'a';
+	path[GUARD_PATH_BYTES] = '\0';
+	ASSERT_EQ(EACCES, judge(FILE_MADE, path));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+SUITE(guard_rules_suite)
+{
+	RUN_TEST(protected_names_in_roots_are_refused);
+	RUN_TEST(the_same_names_elsewhere_are_free);
+	RUN_TEST(git_directories_have_their_own_names);
+	RUN_TEST(holders_are_made_by_mkdir_only);
+	RUN_TEST(places_and_spines_are_never_renamed);
+	RUN_TEST(trees_without_a_write_grant_are_free);
+	RUN_TEST(own_entries_hold_everywhere);
+	RUN_TEST(lifted_entries_are_free);
+	RUN_TEST(paths_that_are_too_long_are_refused);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(guard_rules_suite);
+	GREATEST_MAIN_END();
+}
