@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The floor: what a launch with berm's mechanisms costs on this machine without anything of berm. Six namespaces, identity map, loopback, the
- * host read-only, a tmpfs over /tmp, a fresh /proc, device nodes, `masks` files covered, Landlock, no capabilities, a filter, an init that
- * waits. Every call is fixed, nothing is looked up, planned or checked for, and it is no sandbox: the rest of the host stays visible.
+/* The floor: what a launch with berm's mechanisms costs on this machine without anything of berm.
+ * Six namespaces, identity map, loopback, the host read-only, a tmpfs over /tmp, a fresh /proc,
+ * device nodes, `masks` files covered, Landlock, no capabilities, a filter, an init that waits.
+ * Every call is fixed, nothing is looked up, planned or checked for, and it is no sandbox: the rest
+ * of the host stays visible.
  *
  * bench_floor MASK-SOURCE PROJECT MASKED... -- COMMAND [ARGUMENT...]
  *
- * It has no allocation, no second copy of its memory (init shares the launcher's), no supervisor. A ratio to it can be compared between
- * machines, which a ratio to the bare command cannot: processors that are slow at namespaces are not slow at everything. */
+ * It has no allocation, no second copy of its memory (init shares the launcher's), no supervisor. A
+ * ratio to it can be compared between machines, which a ratio to the bare command cannot:
+ * processors that are slow at namespaces are not slow at everything. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -98,7 +101,8 @@ static void bind_device(const char *name)
 	need(mount(from, to, NULL, MS_BIND, NULL), to);
 }
 
-/* The project and the mask are in place before the host becomes read-only, and the masks on the project's mount. */
+/* The project and the mask are in place before the host becomes read-only, and the masks on the
+ * project's mount. */
 static void view(void)
 {
 	static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
@@ -140,8 +144,8 @@ static void restrict_files(void)
 	close(rules);
 }
 
-/* A balanced tree over the numbers of calls, each leaf of which allows: the kernel walks it for every number when it is loaded. Returns
- * where it ends. */
+/* A balanced tree over the numbers of calls, each leaf of which allows: the kernel walks it for
+ * every number when it is loaded. Returns where it ends. */
 static int tree(struct sock_filter *code, int at, unsigned first, unsigned count)
 {
 	int right;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long commands take from start to end. All contenders take turns, so that what else the machine does falls on each alike:
+/* How long commands take from start to end. All contenders take turns, so that what else the
+ * machine does falls on each alike:
  *
- *   bench_launch [--runs=N] [--warm-up=N] [--parallel=N] [--pause=MS] [--section=NAME] @NAME WORD... @NAME WORD...
+ *   bench_launch [--runs=N] [--warm-up=N] [--parallel=N] [--pause=MS] [--section=NAME]
+ *                @NAME WORD... @NAME WORD...
  *
- * Each contender is started with vfork and execve and waited for; with --parallel a sample is N of them started together. `%n` in a
- * word becomes a number that never repeats.
- * One line per contender: section, name, samples, then least, median, 99th percentile and mean in microseconds, and how many did not
- * exit with 0. Prints nothing else on standard output; the commands' output goes to /dev/null. */
+ * Each contender is started with vfork and execve and waited for; with --parallel a sample is N of
+ * them started together. `%n` in a word becomes a number that never repeats. One line per
+ * contender: section, name, samples, then least, median, 99th percentile and mean in microseconds,
+ * and how many did not exit with 0. Prints nothing else on standard output; the commands' output
+ * goes to /dev/null. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
@@ -200,7 +203,8 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < settings.warm_up; i++)
 		for (unsigned k = 0; k < count; k++)
 			run_once(&settings, &contenders[k], NULL);
-	/* Each round begins with another one: nobody always follows the same neighbour's leftovers. */
+	/* Each round begins with another one: nobody always follows the same neighbour's
+	 * leftovers. */
 	for (unsigned i = 0; i < settings.runs; i++)
 		for (unsigned k = 0; k < count; k++) {
 			struct contender *contender = &contenders[(i + k) % count];

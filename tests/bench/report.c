@@ -3,7 +3,8 @@
  *
  *   bench_report [--json=FILE] [--svg=FILE] [--title=TEXT]
  *
- * In each section times are compared with those of `bare` and of `bwrap`, if they are there. The chart shows the first section. */
+ * In each section times are compared with those of `bare` and of `bwrap`, if they are there. The
+ * chart shows the first section. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

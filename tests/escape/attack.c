@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attacker: one static program, one subcommand per attack. Linked without a library of the host's choice, so that it runs
- * wherever it is put. */
+/* The attacker: one static program, one subcommand per attack. Linked without a library of the
+ * host's choice, so that it runs wherever it is put. */
 #include "attack.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 static const struct attack *const themes[] = {
-	attacks_descriptors, attacks_files, attacks_kernel,  attacks_lifetime, attacks_network,
-	attacks_planting,    attacks_proc,  attacks_sockets, attacks_terminal,
+	attacks_descriptors, attacks_files, attacks_harm, attacks_kernel,  attacks_lifetime, attacks_network,
+	attacks_planting,    attacks_proc,  attacks_race, attacks_sockets, attacks_terminal, attacks_guard,
 };
 
 static const char *errno_name(int number)

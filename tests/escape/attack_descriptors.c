@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks with what a process is born with: inherited descriptors, environment, working directory. */
+/* Attacks with what a process is born with: inherited descriptors, environment, working
+ * directory. */
 #include "attack.h"
 
 #include <errno.h>

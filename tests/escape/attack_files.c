@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks on files by name: read, write, rename, link, change metadata. Each takes the paths it is to try. */
+/* Attacks on files by name: read, write, rename, link, change metadata. Each takes the paths it is
+ * to try. */
 #include "attack.h"
 
 #include <dirent.h>
@@ -44,7 +45,7 @@ static void run_read(char **paths)
 		report(labelled("read", *paths), read_byte(*paths));
 }
 
-/* Reads with every call that can, since each is a row of its own in a filter. */
+/* Reads with every call that can, since each is a separate row in a filter. */
 static void run_read_ways(char **paths)
 {
 	for (; *paths; paths++) {
@@ -118,7 +119,8 @@ static void run_open_write(char **paths)
 	}
 }
 
-/* Opens without reading or writing: for devices, where a read could take something away from its owner. */
+/* Opens without reading or writing: for devices, where a read could take something away from its
+ * owner. */
 static void run_open(char **paths)
 {
 	for (; *paths; paths++) {
@@ -129,7 +131,8 @@ static void run_open(char **paths)
 	}
 }
 
-/* The ways a file that must not change is changed. Each is tried on its own; the file may be gone afterwards. */
+/* The ways a file that must not change is changed. Each is tried on its own; the file may be gone
+ * afterwards. */
 static void run_alter(char **paths)
 {
 	for (; *paths; paths++) {
@@ -185,7 +188,8 @@ static void run_metadata(char **paths)
 	}
 }
 
-/* The same without changing anything, for what the machine needs: the right to set is what counts. */
+/* The same without changing anything, for what the machine needs: the right to set is what
+ * counts. */
 static void run_metadata_same(char **paths)
 {
 	for (; *paths; paths++) {
@@ -349,7 +353,8 @@ static void run_stdin_directory(char **names)
 	report("stdin-directory-chdir", fchdir(STDIN_FILENO) ? -errno : read_byte(names[0]));
 }
 
-/* stdout may be a host's log file opened for appending only; its magic link must not give more than that. */
+/* stdout may be a host's log file opened for appending only; its magic link must not give more than
+ * that. */
 static void run_reopen_stdout(char **arguments)
 {
 	(void)arguments;
@@ -359,7 +364,7 @@ static void run_reopen_stdout(char **arguments)
 	report("reopen-truncate", result_of(truncate("/proc/self/fd/1", 4096)));
 }
 
-/* Are these bytes anywhere in the file? PATH NEEDLE. */
+/* Looks for these bytes in the file. PATH NEEDLE. */
 static void run_grep(char **arguments)
 {
 	static char content[1 << 20];
@@ -406,7 +411,8 @@ static void run_private(char **paths)
 		report(labelled("private-below", *paths), open_private(*paths, 4) > 0 ? 0 : -EACCES);
 }
 
-/* Prints what can be seen: `SEE PATH`. Does not go below /proc, /sys, /dev and the directories that are given. */
+/* Prints what can be seen: `SEE PATH`. Does not go below /proc, /sys, /dev and the directories that
+ * are given. */
 static void see(const char *path, int depth, char **known)
 {
 	DIR *directory = opendir(path);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks on the kernel's surface: calls that a sandbox has no need of. Every call is given arguments with which it cannot do
- * anything, even to a machine where it is allowed: bad pointers, bad descriptors, bad magic numbers. `through` says which errors
- * prove that the call was let through. */
+/* Attacks on the kernel's surface: calls that a sandbox has no need of. Every call is given
+ * arguments with which it cannot do anything, even to a machine where it is allowed: bad pointers,
+ * bad descriptors, bad magic numbers. `through` lists the errors that prove that the call was let
+ * through. */
 #include "attack.h"
 
 #include <ctype.h>
@@ -31,7 +32,7 @@ struct call {
 	long number;
 	unsigned long arguments[6];
 	int through[5]; /* success always counts */
-	bool gains; /* with namespaces of its own first, if they can be had */
+	bool gains; /* in new namespaces first, if they can be made */
 };
 
 static long make_call(void *argument)
@@ -255,7 +256,8 @@ static long i386_getpid(void *unused)
 	return int80(20, 0, 0);
 }
 
-/* i386 number 102 multiplexes every socket call behind a pointer that no filter can look through. */
+/* i386 number 102 multiplexes every socket call behind a pointer that no filter can look
+ * through. */
 static long i386_socketcall(void *unused)
 {
 	(void)unused;
@@ -284,7 +286,8 @@ static void run_foreign(char **arguments)
 	(void)arguments;
 	probe("int80", i386_getpid, NULL, NULL);
 	probe("int80-mount", i386_mount, NULL, THROUGH(EFAULT));
-	/* A kernel without x32 answers ENOSYS: the number got through to it, where the filter should have killed. */
+	/* A kernel without x32 answers ENOSYS: the number got through to it, where the filter
+	 * should have killed. */
 	probe("x32", x32_getpid, NULL, THROUGH(ENOSYS));
 }
 
@@ -307,7 +310,8 @@ static void run_socketcall(char **arguments)
 }
 #endif
 
-/* Real mounts, not only the calls: a bind, a remount, an unmount of whatever covers PATH, then a look at it. */
+/* Real mounts, not only the calls: a bind, a remount, an unmount of whatever covers PATH, then a
+ * look at it. */
 static long uncover(void *path)
 {
 	gain_namespaces();
@@ -353,8 +357,8 @@ static void run_nested_mount(char **arguments)
 	report("nested-mount", result);
 }
 
-/* Programs that no file of the plan holds: memory, an interpreter, the dynamic loader. Each runs `attack read PATH`; its own lines
- * are the result. ATTACK PATH */
+/* Programs that no file of the plan holds: memory, an interpreter, the dynamic loader. Each runs
+ * `attack read PATH`; its own lines are the result. ATTACK PATH */
 static void run_indirect_exec(char **arguments)
 {
 	int status, source = open(arguments[0], O_RDONLY | O_CLOEXEC), memory = memfd_create("program", MFD_CLOEXEC);
@@ -374,7 +378,8 @@ static void run_indirect_exec(char **arguments)
 	waitpid(child, &status, 0);
 }
 
-/* What the process itself is: started as anyone, it must hold no power and be unable to get any. */
+/* The process itself: whatever user started it, it must hold no capability and be unable to get
+ * one. */
 static long status_field(const char *name, int base)
 {
 	char line[256];
@@ -410,7 +415,7 @@ static void run_powers(char **arguments)
 	report("unfiltered", prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2 ? -EPERM : 0);
 }
 
-/* Gained through a set-user-ID program? Run as such a copy of this one. */
+/* Tries to gain rights through a set-user-ID program. Run as such a copy of this one. */
 static void run_setuid(char **arguments)
 {
 	uid_t real, effective, saved;

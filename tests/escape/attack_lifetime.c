@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks that try to outlive the run, and small well-behaved commands that the tests of lifetime need. */
+/* Attacks that try to outlive the run, and small well-behaved commands that the tests of lifetime
+ * need. */
 #include "attack.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ static void touch(const char *path, const char *text)
 	close(fd);
 }
 
-/* Writes a byte to HEARTBEAT every 20 ms for at most `seconds`: whoever still beats is alive. HEARTBEAT.stop ends it. */
+/* Writes a byte to HEARTBEAT every 20 ms for at most `seconds`: a process that beats is alive.
+ * HEARTBEAT.stop ends it. */
 static void beat(const char *heartbeat, int seconds)
 {
 	char stop[4200];
@@ -40,7 +42,7 @@ static void ignore_signals(void)
 		signal(number, SIG_IGN);
 }
 
-/* Double fork, session of its own, every signal ignored. HEARTBEAT */
+/* Double fork, new session, every signal ignored. HEARTBEAT */
 static void run_daemon(char **arguments)
 {
 	int status;
@@ -75,7 +77,8 @@ static void run_family(char **arguments)
 	beat(arguments[0], 60);
 }
 
-/* Signals every process there is. If the given host process is in sight the wall has a hole: that is reached, and nothing is sent. */
+/* Signals every process there is. If the given host process is in sight the wall has a hole: that
+ * is reached, and nothing is sent. */
 static void run_kill_all(char **arguments)
 {
 	if (kill(atoi(arguments[0]), 0) == 0 || errno == EPERM)
@@ -84,7 +87,8 @@ static void run_kill_all(char **arguments)
 		report("kill-all-sent", result_of(kill(-1, SIGKILL)) < 0 ? -errno : -ENODATA);
 }
 
-/* The process group is the one thing that is shared with the caller: zero names it, even from another pid namespace. */
+/* The process group is the one thing that is shared with the caller: zero names it, even from
+ * another pid namespace. */
 static void run_group(char **arguments)
 {
 	(void)arguments;
@@ -136,7 +140,7 @@ static void run_exit(char **arguments)
 	_exit(atoi(arguments[0]));
 }
 
-/* Waits with a child in a session of its own; the argument is only a mark. */
+/* Waits with a child in a new session; the argument is only a mark. */
 static void run_family_idle(char **arguments)
 {
 	(void)arguments;
@@ -145,7 +149,7 @@ static void run_family_idle(char **arguments)
 	run_idle(arguments);
 }
 
-/* MARKER PATH...: says that it ran, then tries what a wall must stop. */
+/* MARKER PATH...: records that it ran, then tries accesses that the sandbox must stop. */
 static void run_marker_read(char **arguments)
 {
 	touch(arguments[0], "ran\n");

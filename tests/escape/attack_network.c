@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks that try to get a byte out to an address of the test: TCP in its variants, UDP, raw and exotic families. */
+/* Attacks that try to get a byte out to an address of the test: TCP in its variants, UDP, raw and
+ * exotic families. */
 #include "attack.h"
 
 #include <arpa/inet.h>
@@ -24,7 +25,8 @@ enum { CONNECT_MS = 1500 };
 #define IPPROTO_MPTCP 262
 #endif
 
-/* IPv6 if there is a colon; IPv4 in all spellings that inet_aton knows (decimal, octal, hexadecimal). */
+/* IPv6 if there is a colon; IPv4 in all spellings that inet_aton knows (decimal, octal,
+ * hexadecimal). */
 static socklen_t parse_address(const char *host, const char *port, struct sockaddr_storage *storage)
 {
 	memset(storage, 0, sizeof *storage);
@@ -102,7 +104,8 @@ static void run_tcp_variants(char **pairs)
 	}
 }
 
-/* An answer proves that the datagram arrived: sendto alone succeeds into the void. The test's server echoes. */
+/* An answer proves that the datagram arrived: sendto alone succeeds into the void. The test's
+ * server echoes. */
 static long await_echo(int fd)
 {
 	struct pollfd waiter = { fd, POLLIN, 0 };
@@ -221,7 +224,8 @@ static long open_family(void *argument)
 	return result_of(socket(family->domain, family->type, family->protocol));
 }
 
-/* As much power as can be had, then the socket: a plain user gets raw sockets in a network namespace of his own. */
+/* As much power as can be had, then the socket: a plain user gets raw sockets in a network
+ * namespace of his own. */
 static void try_families(struct family *families, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -284,7 +288,8 @@ static void run_families_high(char **arguments)
 		probe(families[i].name, open_family_high, &families[i], NULL);
 }
 
-/* Adds an address to a device that does not exist: ENODEV is the proof that the right to change was there. */
+/* Adds an address to a device that does not exist: ENODEV is the proof that the right to change was
+ * there. */
 static long change_routes(void *unused)
 {
 	struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks that leave something for the host to run later: git's hooks and configuration, start-up files, berm's own files. */
+/* Attacks that leave something for the host to run later: git's hooks and configuration, start-up
+ * files, berm's own files. */
 #include "attack.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ static long make_parents(const char *path)
 	return 0;
 }
 
-/* With its directories, as an installer would; never over something that is there: a wall with a hole must not cost a file. PATH... */
+/* With its directories, as an installer would; never over something that is there: a wall with a
+ * hole must not cost a file. PATH... */
 static void run_plant(char **paths)
 {
 	for (; *paths; paths++) {

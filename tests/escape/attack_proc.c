@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks on other processes and on what /proc shows of the host. Targets are given by pid: a victim of the test, the launcher, or
- * pid 1 of wherever the attack runs. */
+/* Attacks on other processes and on what /proc shows of the host. Targets are given by pid: a
+ * victim of the test, the launcher, or pid 1 of wherever the attack runs. */
 #include "attack.h"
 
 #include <ctype.h>
@@ -21,7 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* "@FILE" waits for a pid in FILE: the test learns the launcher's pid only after it has started it. */
+/* "@FILE" waits for a pid in FILE: the test learns the launcher's pid only after it has started
+ * it. */
 static pid_t pid_argument(const char *text)
 {
 	const char *line = text[0] == '@' ? wait_for_line(text + 1) : text;
@@ -35,8 +36,9 @@ static long read_entry(pid_t pid, const char *entry)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* The content matters, not the open: a wiped environment reads as nothing. mem is read where the program surely is not, so
-	 * EIO is the answer of a kernel that would have read. */
+	/* The content matters, not the open: a wiped environment reads as nothing. mem is read
+	 * where the program surely is not, so EIO is the answer of a kernel that would have
+	 * read. */
 	ssize_t length = read(fd, &byte, 1);
 	long result = length > 0 || (length < 0 && errno == EIO) ? 0 : length == 0 ? -ENODATA : -errno;
 	close(fd);
@@ -103,7 +105,7 @@ static void run_proc_cmdline(char **pids)
 	}
 }
 
-/* Does any process that is visible here give the file or hold the needle? PATH NEEDLE. */
+/* Looks for the file or the needle in every visible process. PATH NEEDLE. */
 static long scan_processes(bool (*matches)(const char *directory, char **arguments), char **arguments)
 {
 	DIR *proc = opendir("/proc");
@@ -154,7 +156,8 @@ static bool file_holds(const char *directory, const char *name, const char *need
 	return length > 0 && memmem(content, (size_t)length, needle, strlen(needle));
 }
 
-/* This process and what it started carry the needle in their own arguments: only the environment can give it away. */
+/* This process and what it started carry the needle in their own arguments: only the environment
+ * can give it away. */
 static bool environment_holds(const char *directory, char **arguments)
 {
 	return file_holds(directory, "environ", arguments[1]);
@@ -167,7 +170,8 @@ static void run_proc_scan(char **arguments)
 	report("any-environ", scan_processes(environment_holds, arguments));
 }
 
-/* Every non-process entry of /proc, at most `depth` levels, that opens for writing. Nothing is written. */
+/* Every non-process entry of /proc, at most `depth` levels, that opens for writing. Nothing is
+ * written. */
 static int count_writable(const char *path, int depth)
 {
 	DIR *directory = opendir(path);
@@ -177,8 +181,9 @@ static int count_writable(const char *path, int depth)
 	for (struct dirent *entry; (entry = readdir(directory));) {
 		char child[4600];
 		snprintf(child, sizeof child, "%s/%s", path, entry->d_name);
-		/* Anyone may ask to be told about pressure; it changes nothing. */
-		if (strcmp(entry->d_name, "pressure") == 0)
+		/* Every process may open the files of /proc/pressure for writing, to be woken by a
+		 * threshold; it changes nothing else. */
+		if (strcmp(child, "/proc/pressure") == 0)
 			continue;
 		if (entry->d_name[0] == '.' || isdigit((unsigned char)entry->d_name[0]) || strstr(entry->d_name, "self"))
 			continue;
@@ -232,7 +237,7 @@ static long vm_read(void *pid)
 	return result_of(process_vm_readv(*(pid_t *)pid, &local, 1, &remote, 1, 0));
 }
 
-/* Writes to the null page, which nobody has: EFAULT is the proof of access. */
+/* Writes to the null page, which no process maps: EFAULT proves the access. */
 static long vm_write(void *pid)
 {
 	char byte = 0;
@@ -338,7 +343,8 @@ static void run_signal(char **pids)
 	}
 }
 
-/* Opens the program of another process for writing. ETXTBSY: permission was given, only the moment is wrong (CVE-2019-5736 waits). */
+/* Opens the program of another process for writing. ETXTBSY: permission was given, only the moment
+ * is wrong (CVE-2019-5736 waits). */
 static long open_program(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -376,7 +382,8 @@ static void set_call_number(pid_t child, long number)
 #endif
 }
 
-/* The traced child asks for something harmless; the tracer turns it into acct(bad pointer) while it enters the kernel. */
+/* The traced child asks for something harmless; the tracer turns it into acct(bad pointer) while it
+ * enters the kernel. */
 static long tracee(void)
 {
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))

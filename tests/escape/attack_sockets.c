@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks on the host's sockets and System V and POSIX objects. A name that starts with @ is abstract. */
+/* Attacks on the host's sockets and System V and POSIX objects. A name that starts with @ is
+ * abstract. */
 #include "attack.h"
 
 #include <errno.h>
@@ -53,7 +54,8 @@ static void run_connect(char **names)
 		report(labelled("connect", *names), connect_stream(*names));
 }
 
-/* Datagram sockets need no connect: one end of a pair sends to any path (and AF_UNSPEC undoes the pairing first). */
+/* Datagram sockets need no connect: one end of a pair sends to any path (and AF_UNSPEC undoes the
+ * pairing first). */
 static long send_from_pair(const char *name, bool is_disconnected)
 {
 	struct sockaddr_un address;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks on the terminal that the command was started from: typing into it, and leaving it broken. */
+/* Attacks on the terminal that the command was started from: typing into it, and leaving it
+ * broken. */
 #include "attack.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 #define TIOCLINUX 0x541C
 #endif
 
-/* The kernel looks at the low 32 bits of the request only; a filter that compares all 64 can be passed by (CVE-2019-10063). */
+/* The kernel looks at the low 32 bits of the request only; a filter that compares all 64 can be
+ * passed by (CVE-2019-10063). */
 static const uint64_t junk = 0xdeadbeef00000000u;
 
 static long type_into_stdin(void *request)
@@ -52,7 +54,8 @@ static void run_tiocsti_high(char **arguments)
 	probe("tiocsti-high:/dev/tty", type_into_tty, &high, NULL);
 }
 
-/* On a pseudo-terminal the request reaches the driver, which does not know it: ENOTTY is the proof that it was let through. */
+/* On a pseudo-terminal the request reaches the driver, which does not know it: ENOTTY is the proof
+ * that it was let through. */
 static void run_tioclinux(char **arguments)
 {
 	uint64_t plain = TIOCLINUX, high = junk | TIOCLINUX;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases on what the caller leaves lying about: descriptors, environment, search path, working directory. */
+/* Cases on what the caller leaves lying about: descriptors, environment, search path, working
+ * directory. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static void inherited_descriptors(struct trial *trial)
 	CONTAIN(trial, "descriptors");
 	trial_option(trial, "--pass-fd=5");
 	CONTAIN(trial, "descriptors", "5");
-	/* What is passed on purpose is there. */
+	/* An fd that is passed on purpose is open. */
 	INSIDE(trial, "$ATTACK", "descriptors");
 	expect(trial, strstr(trial->outcome.out, "REACHED descriptor-read") != NULL, "--pass-fd=5 does not pass descriptor 5");
 }
@@ -116,7 +117,7 @@ static void secret_variables(struct trial *trial)
 	expect(trial, !strstr(trial->outcome.out, "REACHED variable:NPM_TOKEN"), "naming one variable passes another");
 }
 
-/* The library writes who loaded it. */
+/* The library writes the name of the program that loaded it. */
 static void preloaded_library(struct trial *trial)
 {
 	char *library = path_of("%s/preload.so", trial->world.project), *marker = path_of("%s/loaded", trial->world.project);
@@ -134,7 +135,8 @@ static void preloaded_library(struct trial *trial)
 	INSIDE(trial, "/bin/cat", "/dev/null");
 	expect(trial, trial->outcome.exit_code == 0, "the command ended with %d", trial->outcome.exit_code);
 	expect(trial, !file_contains(marker, "cat"), "the library ran inside");
-	/* A dynamically linked launcher is the caller's own process; nothing that it starts may load the library again. */
+	/* A dynamically linked launcher is the caller's own process; nothing that it starts may
+	 * load the library again. */
 	const char *text = file_text(marker);
 	const char *first = strchr(text, '\n');
 	expect(trial, text[0] == '\0' || (first && first[1] == '\0'), "a helper of berm's loaded the library: %s", text);
@@ -207,7 +209,8 @@ static void directory_as_stdin(struct trial *trial)
 	expect(trial, !strstr(trial->outcome.out, "REACHED"), "the directory leads to the host");
 }
 
-/* A log that holds lines from before, opened by the caller for appending. The outcome comes by another way: stdout is the log. */
+/* A log that holds lines from before, opened by the caller for appending. The outcome comes by
+ * another way: stdout is the log. */
 static void stdout_is_log(struct trial *trial)
 {
 	int fd = open(path_of("%s/log", trial->world.outside), O_WRONLY | O_APPEND);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases on files by name: links, renames, metadata, masks that must hold however the name is spelled. */
+/* Cases on files by name: links, renames, metadata, masks that must hold however the name is
+ * spelled. */
 #include "harness.h"
 
 #include <errno.h>
@@ -292,6 +293,61 @@ static void mounted_in_project(struct trial *trial)
 	umount2(mount_point, MNT_DETACH);
 }
 
+/* A command moved directories to where nothing is searched, or where an exception holds, and left
+ * symlinks in their places; then the host wrote secrets through them. */
+static void moved_directories(struct trial *trial)
+{
+	const char *project = trial->world.project, *token = trial->world.token;
+	make_directory(path_of("%s/node_modules", project), 0755);
+	make_directory(path_of("%s/node_modules/.c", project), 0755);
+	make_directory(path_of("%s/node_modules/.p", project), 0755);
+	make_directory(path_of("%s/testdata", project), 0755);
+	make_directory(path_of("%s/testdata/c", project), 0755);
+	make_link("node_modules/.c", path_of("%s/config", project));
+	make_link("../.p", path_of("%s/node_modules/.c/prod", project));
+	make_link("testdata/c", path_of("%s/deploy", project));
+	make_file(path_of("%s/config/.env", project), token, 0600);
+	make_file(path_of("%s/config/prod/server.key", project), token, 0600);
+	make_file(path_of("%s/deploy/.env", project), token, 0600);
+}
+
+/* Without its link the next run would not find the secret. */
+static void unlink_moved(struct trial *trial)
+{
+	static const char *const remove[] = { "/bin/sh", "-c", "rm -f config node_modules/.c/prod", NULL };
+	static const char *const attack[] = { "$ATTACK", "read", "node_modules/.c/.env", "node_modules/.p/server.key", NULL };
+	trial_renew(trial);
+	run_bare(trial, remove);
+	run_bare(trial, attack);
+	expect(trial, strstr(trial->outcome.out, "REACHED"), "control: the secret cannot be read");
+	trial_renew(trial);
+	run_inside(trial, remove);
+	run_inside(trial, attack);
+	expect(trial, !strstr(trial->outcome.out, "REACHED"), "a run removed the link, and the next one reads the secret: %s",
+	       trial->outcome.out);
+	expect(trial, strstr(trial->outcome.out, "END") != NULL, "control: the attacker did not run inside");
+}
+
+/* The host would write a secret into the private home, which every run can read. Its path on the
+ * host can be computed. */
+static void secret_through_state(struct trial *trial)
+{
+	char *home;
+	trial_renew(trial);
+	forget_later(&trial->world, path_of("%s/berm-escape-x", trial->world.home)); /* without a sandbox it is there */
+	INSIDE(trial, "/bin/sh", "-c", "echo known > \"$HOME/berm-escape-x\"");
+	BARE(trial, "/usr/bin/find", is_self_test ? "$HOME/berm-escape-x" : "$STATE", "-name", "berm-escape-x");
+	home = path_of("%.*s", (int)strcspn(trial->outcome.out, "\n"), trial->outcome.out);
+	if (!expect(trial, home[0] == '/', "control: the private home is not in the state"))
+		return;
+	make_link(home, path_of("%s/.env.local", trial->world.project));
+	make_file(path_of("%s/.env.local", trial->world.project), trial->world.token, 0600);
+	expect(trial, file_contains(home, trial->world.token), "control: the secret is not in the private home");
+	INSIDE(trial, "/bin/cat", "$HOME/berm-escape-x");
+	expect(trial, !strstr(trial->outcome.out, trial->world.token), "the secret is read in the private home");
+	expect(trial, trial->outcome.exit_code == 125, "the run is not refused");
+}
+
 const struct escape_case cases_files[] = {
 	{ 33, "a symlink in the project to ~/.ssh, read and write", 0, link_to_home, { NULL }, NULL, symlink_to_secrets, 0 },
 	{ 34, "symlink and directory swapped during launch", 0, NULL, { NULL }, NULL, swap_during_launch, 20 },
@@ -358,5 +414,16 @@ const struct escape_case cases_files[] = {
 	  NULL,
 	  mounted_in_project,
 	  0 },
+	{ 187,
+	  "a denied name in a directory that was moved behind a symlink",
+	  0,
+	  moved_directories,
+	  { "read", "config/.env", "node_modules/.c/.env", "config/prod/server.key", "node_modules/.p/server.key",
+	    "deploy/.env", "testdata/c/.env" },
+	  NULL,
+	  NULL,
+	  0 },
+	{ 188, "removing that symlink, for the next run", 0, moved_directories, { NULL }, NULL, unlink_moved, 0 },
+	{ 189, "a denied name that leads into the private home", 0, NULL, { NULL }, NULL, secret_through_state, 0 },
 	{ 0 },
 };

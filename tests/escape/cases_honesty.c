@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases on what berm says: where a promise does not hold yet, plan says so; what is visible is what plan names. Then the cases that
- * are open. */
+/* Cases on berm's own statements: `plan` names the gaps of a guarantee, and only the files that it
+ * names are visible. Then the cases that are open. */
 #include "harness.h"
 
 #include <ctype.h>
@@ -32,21 +32,40 @@ static const char *level_of(const char *json, const char *guarantee)
 	return level;
 }
 
-/* Names that do not exist at launch, and files that the host replaces: held at launch only, and said. */
-static void says_launch(struct trial *trial)
+/* Names that do not exist at launch, and files that the host replaces: repaired, and said. */
+static void says_repair(struct trial *trial)
 {
+	bool is_strict;
 	BERM(trial, "plan", "--json");
 	expect(trial, trial->outcome.exit_code == 0, "plan --json ends with %d: %.200s", trial->outcome.exit_code,
 	       trial->outcome.err);
-	expect(trial, strcmp(level_of(trial->outcome.out, "secrets"), "launch") == 0, "secrets: %s, not launch",
+	expect(trial, strcmp(level_of(trial->outcome.out, "secrets"), "repair") == 0, "secrets: %s, not repair",
 	       level_of(trial->outcome.out, "secrets"));
-	expect(trial, strcmp(level_of(trial->outcome.out, "planting"), "launch") == 0, "planting: %s, not launch",
+	is_strict = strcmp(level_of(trial->outcome.out, "planting"), "strict") == 0;
+	expect(trial, is_strict || strcmp(level_of(trial->outcome.out, "planting"), "repair") == 0, "planting: %s",
+	       level_of(trial->outcome.out, "planting"));
+	BERM(trial, "run", "--", "/bin/mkdir", ".zed");
+	expect(trial, (trial->outcome.exit_code != 0) == is_strict, "planting is %s, and mkdir ends with %d",
+	       is_strict ? "strict" : "repair", trial->outcome.exit_code);
+	make_file(path_of("%s/repair.yml", trial->world.base), "version: 1\nfiles: {guard: repair}\n", 0600);
+	BERM(trial, "plan", "--json", "--policy=$BASE/repair.yml");
+	expect(trial, strcmp(level_of(trial->outcome.out, "planting"), "repair") == 0, "planting: %s, not repair",
 	       level_of(trial->outcome.out, "planting"));
 	BERM(trial, "plan");
-	expect(trial, strstr(trial->outcome.out, "launch") != NULL, "plan does not say launch");
-	BERM(trial, "run", "--strict", "--", "/bin/echo", "ran");
+	expect(trial, strstr(trial->outcome.out, "repair") != NULL, "plan does not say repair");
+	/* Where strict cannot be had, nothing runs. */
+	make_file(path_of("%s/nesting.yml", trial->world.base), "version: 1\nnesting: true\n", 0600);
+	BERM(trial, "run", "--strict", "--policy=$BASE/nesting.yml", "--", "/bin/echo", "ran");
 	expect(trial, trial->outcome.exit_code == 125 && !strstr(trial->outcome.out, "ran"),
 	       "strict is asked for and not refused");
+	BERM(trial, "run", "--strict", "--", "/bin/echo", "ran");
+	if (trial->outcome.exit_code == 125) {
+		expect(trial, !strstr(trial->outcome.out, "ran"), "refused, and run");
+		return;
+	}
+	BERM(trial, "plan", "--strict", "--json");
+	expect(trial, strcmp(level_of(trial->outcome.out, "planting"), "strict") == 0,
+	       "strict is asked for and neither refused nor held");
 }
 
 static void linked_from_outside(struct trial *trial)
@@ -95,7 +114,8 @@ static bool is_named(const struct paths *paths, const char *path)
 	return false;
 }
 
-/* Everything that a walk sees is named by the plan, leads to something named, or is one of the fixed parts of every view. */
+/* Everything that a walk sees is named by the plan, leads to something named, or is one of the
+ * fixed parts of every view. */
 static void only_named(struct trial *trial)
 {
 	struct paths paths = { .count = 0 };
@@ -135,7 +155,8 @@ static void only_named(struct trial *trial)
 	expect(trial, seen > 5, "the walk saw %d names only", seen);
 }
 
-/* Mount flags, as the kernel tells them inside: what is writable is what the plan says, nothing carries set-user-ID or devices. */
+/* Mount flags, as the kernel reports them inside: only the plan's writable paths are writable, and
+ * no mount allows set-user-ID or devices. */
 static void mount_flags(struct trial *trial)
 {
 	char *copy = path_of("%s/mountinfo", trial->world.project), *rest = NULL;
@@ -168,7 +189,7 @@ static void doctor_targets(struct trial *trial)
 	make_filef("version: 1\n", 0644, "%s/berm.yml", trial->world.project);
 }
 
-/* What `doctor --json` says of one attempt, or of one guarantee: the member after its name. */
+/* Returns the result of one attempt or guarantee in `doctor --json`: the member after its name. */
 static bool says(const char *json, const char *name, const char *member)
 {
 	char *needle = path_of("\"name\": \"%s\"", name);
@@ -178,7 +199,7 @@ static bool says(const char *json, const char *name, const char *member)
 	return found && end && found < end;
 }
 
-/* Each claim that doctor verified by attempts of its own, attacked by this suite's attacker. */
+/* Each claim that doctor verified by its own attempts, attacked by this suite's attacker. */
 static void doctor_claims(struct trial *trial)
 {
 	static const struct {
@@ -209,7 +230,7 @@ static void doctor_claims(struct trial *trial)
 }
 
 const struct escape_case cases_honesty[] = {
-	{ 55, "protected names that are absent at launch: plan says so", 0, NULL, { NULL }, NULL, says_launch, 0 },
+	{ 55, "protected names that are absent at launch: plan says so", 0, NULL, { NULL }, NULL, says_repair, 0 },
 	{ 104, "each claim of doctor equals a probe inside", 0, doctor_targets, { NULL }, NULL, doctor_claims, 30 },
 	{ 111, "a project file that is hard-linked outside: reported", 0, NULL, { NULL }, NULL, linked_from_outside, 0 },
 	{ 148, "a walk of / sees only what the plan names", 0, NULL, { NULL }, NULL, only_named, 0 },
@@ -229,7 +250,8 @@ const struct open_case cases_open[] = {
 	{ 82, "the policy file is edited during the run", "run here", "cli-network-attacks" },
 	{ 83, "a thread rewrites the sockaddr", LATER, "needs notification" },
 	{ 84, "the argument is unmapped", LATER, "needs notification" },
-	{ 85, "out of descriptors, slow resolver, full queue", "run here", "the proxy's: cli-network-attacks, unit-proxy" },
+	{ 85, "out of descriptors, slow resolver, full queue", "run here",
+	  "the proxy's: cli-network-attacks, unit-proxy-proxy" },
 	{ 86, "a symlink swapped during an on-behalf operation", LATER, "needs the deputy" },
 	{ 88, "100 shell pipelines under notification", LATER, "needs notification" },
 	{ 89, "a second notify filter", LATER, "needs notification" },
@@ -243,11 +265,11 @@ const struct open_case cases_open[] = {
 	{ 100, "security, pbpaste", "unverified", "macOS" },
 	{ 101, "docker socket as network-outbound", "unverified", "macOS" },
 	{ 102, "SBPL injection by path", "unverified", "macOS" },
-	{ 105, "the host replaces a denied file by rename", LATER, "level launch; case 55 asserts that plan says so" },
-	{ 106, "the host creates a denied name during the run", LATER, "level launch; case 55 asserts that plan says so" },
+	{ 105, "the host replaces a denied file by rename", "run here", "cases 280 to 283" },
+	{ 106, "the host creates a denied name during the run", "run here", "case 284" },
 	{ 108, "kill -9 at any moment: the project holds nothing new", "run here", "escape-kills, 200 times" },
-	{ 109, "the host rewrites a protected file", LATER, "level launch; case 55 asserts that plan says so" },
-	{ 112, "flags and variables that widen", "run here", "tests/cli/shell.sh, git-hooks-kinds.sh" },
+	{ 109, "the host rewrites a protected file", "run here", "case 285" },
+	{ 112, "flags and variables that widen", "run here", "tests/cli/shell/shell.sh, git-hooks-kinds.sh" },
 	{ 117, "the proxy's port on another host", LATER, "tier landlock" },
 	{ 0 },
 };

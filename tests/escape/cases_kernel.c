@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases on the kernel's surface. The arguments of every call are harmless on a host without berm (attack_kernel.c). */
+/* Cases on the kernel's surface. The arguments of every call are harmless on a host without berm
+ * (attack_kernel.c). */
 #include "harness.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases on the launch itself: where it may run, what it trusts on disk, and that it fails closed when it is starved. */
+/* Cases on the launch itself: where it may run, what it trusts on disk, and that it fails closed
+ * when it is starved. */
 #include "harness.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ static char *marker_of(struct trial *trial)
 	return path_of("%s/ran", trial->world.project);
 }
 
-/* Either nothing ran and berm says so, or the command ran behind the whole wall. */
+/* Either nothing ran and berm reports that, or the command ran in the complete sandbox. */
 static void expect_closed(struct trial *trial, const char *situation)
 {
 	char *marker = marker_of(trial);
@@ -90,7 +91,7 @@ static void state_is_link(struct trial *trial)
 	}
 }
 
-/* Made by somebody else, at a place that can be guessed. */
+/* Made by another user, at a path that can be guessed. */
 static void foreign_state(struct trial *trial)
 {
 	char *state = path_of("%s/guessed", trial->world.base);
@@ -358,7 +359,8 @@ static void by_symlink(struct trial *trial)
 	CONTAIN(trial, "alter", ".git/config");
 }
 
-/* What a command may have left for the next launch to trip over: it must neither hang nor read without end. */
+/* Special files that a command may have left: the next launch must neither hang nor read without
+ * end. */
 static void special_files(struct trial *trial)
 {
 	static const struct {
@@ -458,7 +460,7 @@ static void widening_policy(struct trial *trial)
 	trial_variable(trial, "MY_TOKEN=x");
 	world_home_secret(&trial->world);
 	make_file(path_of("%s/user.yml", trial->world.base), policy, 0600);
-	/* As the user's own word the same text does what it says. */
+	/* In the user's own policy the same text has its effect. */
 	BERM(trial, "run", "--policy=$BASE/user.yml", "--", "$ATTACK", "read", "$SECRET");
 	expect(trial, strstr(trial->outcome.out, "REACHED") != NULL, "control: the policy grants nothing: %.200s",
 	       trial->outcome.err);
@@ -484,7 +486,8 @@ static bool is_hidden(struct trial *trial, const char *path)
 	return strstr(trial->outcome.out, "END") && !strstr(trial->outcome.out, "REACHED");
 }
 
-/* What changed since the last run counts, however little time has passed and whatever the times of files say. */
+/* Changes since the last run count, however little time has passed and whatever the times of the
+ * files are. */
 static void stored_plan(struct trial *trial)
 {
 	const struct world *world = &trial->world;
@@ -524,21 +527,30 @@ static void stored_plan(struct trial *trial)
 	expect(trial, !strstr(trial->outcome.out, "REACHED"), "after a swap something is readable: %s", trial->outcome.out);
 }
 
-/* The promise in one line, as a person would try it. */
+/* The promise in one line, as a user would try it: in a home of the case's own, so that the real
+ * one keeps its keys. */
 static void must_show(struct trial *trial)
 {
 	struct world world = { 0 };
+	if (!own_home(&trial->world)) {
+		skip(trial, "the host refuses a mount namespace of the case's own");
+		return;
+	}
 	world_make(&world, trial->world.home, trial->world.created);
 	trial->world = world;
-	make_elsewhere(&trial->world, path_of("%s/.ssh", world.home), true, NULL);
-	bool has_id = make_elsewhere(&trial->world, path_of("%s/.ssh/id_rsa", world.home), false, world.token);
-	make_elsewhere(&trial->world, path_of("%s/berm-escape-visible", world.home), false, world.token);
+	make_directory(path_of("%s/.ssh", world.home), 0700);
+	make_file(path_of("%s/.ssh/id_rsa", world.home), world.token, 0600);
+	make_file(path_of("%s/berm-escape-visible", world.home), world.token, 0600);
 	trial_variable(trial, "AWS_SECRET_ACCESS_KEY=$TOKEN");
 	trial_victim(trial);
+	BARE(trial, "/bin/sh", "-c", "cat ~/.ssh/id_rsa; ls ~; ps -e");
+	expect(trial, strstr(trial->outcome.out, world.token) != NULL, "control: the key cannot be read");
+	expect(trial, strstr(trial->outcome.out, "berm-escape-visible") != NULL, "control: the home is not listed");
+	expect(trial, strstr(trial->outcome.out, path_of("%d ", trial->victim)) != NULL,
+	       "control: ps does not show the process");
 	INSIDE(trial, "/bin/sh", "-c",
 	       "cat ~/.ssh/id_rsa .env /etc/shadow; echo $AWS_SECRET_ACCESS_KEY; ls ~; ps -e; kill -9 1; echo still here");
 	const char *out = trial->outcome.out;
-	expect(trial, has_id, "~/.ssh/id_rsa exists: the case cannot place its own");
 	expect(trial, strstr(out, "still here") != NULL, "the command did not get to its end: %.300s", trial->outcome.err);
 	expect(trial, !strstr(out, world.token) && !strstr(trial->outcome.err, world.token), "a secret came out");
 	expect(trial, !strstr(out, "root:"), "/etc/shadow came out");

@@ -29,7 +29,7 @@ static bool appears(const char *path)
 	return false;
 }
 
-/* Does it go on? Waits for the next beat. */
+/* True if it goes on. Waits for the next beat. */
 static bool still_beats(const char *path)
 {
 	off_t before = size_of(path);
@@ -39,7 +39,7 @@ static bool still_beats(const char *path)
 	return false;
 }
 
-/* Is there an end to it, long before it ends by itself? */
+/* True if it ends long before it would end by itself. */
 static bool falls_silent(const char *path)
 {
 	for (int i = is_self_test ? 58 : 0; i < 60; i++) {
@@ -63,7 +63,8 @@ static void adopt_all(void)
 		die("subreaper");
 }
 
-/* The processes of the control are gone before the project is as new: none of them can write into it. */
+/* The processes of the control are gone before the project is as new: none of them can write into
+ * it. */
 static void stop_control(struct trial *trial, const char *heartbeat)
 {
 	make_file(path_of("%s.stop", heartbeat), "", 0644);
@@ -122,7 +123,8 @@ static void daemon_ends(struct trial *trial)
 	expect(trial, size_of(heartbeat) == at_exit, "the daemon outlives the run");
 }
 
-/* A job that holds the output pipe keeps the caller of a bare shell waiting; a run ends with its command. */
+/* A job that holds the output pipe keeps the caller of a bare shell waiting; a run ends with its
+ * command. */
 static void background_holds_pipe(struct trial *trial)
 {
 	int code = INSIDE(trial, "/bin/sh", "-c", "(sleep 4; echo >late) & exit 3");
@@ -184,7 +186,8 @@ static void odd_callers(struct trial *trial)
 		expect(trial, code == 7, "%s: exit code %d, not 7", callers[i].name, code);
 		code = INSIDE(trial, "/bin/sh", "-c", "kill -9 $$");
 		expect(trial, code == 137, "%s: exit code %d, not 137", callers[i].name, code);
-		/* A closed descriptor must not become a file of berm's: whoever prints would write into it. */
+		/* A closed descriptor must not become a file of berm's: a program that prints would
+		 * write into it. */
 		INSIDE(trial, "/bin/sh", "-c", "echo x; echo y >&2; exit 0");
 	}
 	trial->before_exec = close_all;
@@ -321,21 +324,24 @@ static void control_groups(struct trial *trial)
 
 static struct {
 	pid_t pid;
+	int nice_value; /* the caller's own: the suite may run under nice(1) */
 } * bystander;
 
-/* Another process of the caller's group, as in `berm run -- a | tee log` or in a script without job control. */
+/* Another process of the caller's group, as in `berm run -- a | tee log` or in a script without job
+ * control. */
 static void start_bystander(struct trial *trial)
 {
 	(void)trial;
 	signal(SIGTERM, SIG_DFL);
 	pid_t pid = fork();
 	if (pid == 0) {
-		close_range(0, ~0u, 0); /* nobody has to wait for its end */
+		close_range(0, ~0u, 0); /* no process has to wait for its end */
 		alarm(200);
 		for (;;)
 			pause();
 	}
 	bystander->pid = pid;
+	bystander->nice_value = getpriority(PRIO_PROCESS, 0);
 }
 
 static bool is_untouched(struct trial *trial, const char *situation)
@@ -343,13 +349,14 @@ static bool is_untouched(struct trial *trial, const char *situation)
 	if (bystander->pid <= 0)
 		die("no bystander");
 	bool is_there = kill(bystander->pid, 0) == 0 && state_letter(bystander->pid) != 'Z';
-	int nice_value = is_there ? getpriority(PRIO_PROCESS, (id_t)bystander->pid) : 0;
+	int nice_value = is_there ? getpriority(PRIO_PROCESS, (id_t)bystander->pid) : bystander->nice_value;
+	bool is_same = nice_value == bystander->nice_value;
 	if (trial)
 		expect(trial, is_there, "%s: a process of the caller's group was signalled", situation);
 	if (trial)
-		expect(trial, nice_value == 0, "%s: a process of the caller's group has nice value %d", situation, nice_value);
+		expect(trial, is_same, "%s: a process of the caller's group has nice value %d", situation, nice_value);
 	kill(bystander->pid, SIGKILL);
-	return is_there && nice_value == 0;
+	return is_there && is_same;
 }
 
 static void callers_group(struct trial *trial)
@@ -365,7 +372,8 @@ static void callers_group(struct trial *trial)
 	is_untouched(trial, "with all mechanisms");
 }
 
-/* A kernel without Landlock, or without its newer parts: refused, or nothing of the promise is lost. */
+/* A kernel without Landlock, or without its newer parts: refused, or nothing of the promise is
+ * lost. */
 static void without_landlock(struct trial *trial)
 {
 	start_bystander(trial);

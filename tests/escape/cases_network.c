@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases on the network: `network: none`. Every address is one of the test's own namespace; servers count what arrives. */
+/* Cases on the network: `network: none`. Every address is one of the test's own namespace; servers
+ * count what arrives. */
 #include "harness.h"
 
 #include <stdio.h>

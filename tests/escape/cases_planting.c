@@ -16,7 +16,7 @@ static char *project_path(struct trial *trial, const char *name)
 	return path_of("%s/%s", trial->world.project, name);
 }
 
-/* What each protected file held, so that the host's view can be compared after the verdict. */
+/* The content of each protected file, so that the host's view can be compared after the verdict. */
 static char *before;
 
 static void remember_git(struct trial *trial)
@@ -188,7 +188,8 @@ static void churn_existing(struct trial *trial)
 	git_unchanged(trial);
 }
 
-/* Start-up files of the real home: names of the test's own beside them, so that a wall with a hole harms nothing. */
+/* Start-up files of the real home: names of the test's own beside them, so that a wall with a hole
+ * harms nothing. */
 static void home_files(struct trial *trial)
 {
 	static const char *const names[] = { ".bashrc.d/berm-escape",

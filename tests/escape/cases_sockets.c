@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases on the host's sockets and shared objects. The test listens itself, at the places where daemons would. */
+/* Cases on the host's sockets and shared objects. The test listens itself, at the places where
+ * daemons would. */
 #include "harness.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A listener at a path, or at an abstract name that starts with @; -1 if the place is taken or not ours. */
+/* A listener at a path, or at an abstract name that starts with @; -1 if the place is taken or not
+ * ours. */
 static int listen_at(const char *name, int type)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -71,7 +73,7 @@ static void contain_socket(struct trial *trial, const char *name)
 		unlink(name);
 }
 
-/* Where a daemon of the system would listen; only root can, and only where nobody does. */
+/* Where a daemon of the system would listen; only root can, and only where no daemon does. */
 static void contain_system_socket(struct trial *trial, const char *directory, const char *path)
 {
 	if (geteuid() != 0 || access(path, F_OK) == 0)
@@ -171,7 +173,8 @@ static void socket_behind_link(struct trial *trial)
 	expect(trial, arrived == 3, "%d connections arrived", arrived);
 }
 
-/* The abstract names belong to the network namespace: with the host's network only Landlock keeps them apart. */
+/* The abstract names belong to the network namespace: with the host's network only Landlock keeps
+ * them apart. */
 static void abstract_with_network(struct trial *trial)
 {
 	make_file(path_of("%s/policy.yml", trial->world.base), "version: 1\nnetwork: all\n", 0600);
@@ -198,7 +201,8 @@ static void abstract_name_shared(struct trial *trial)
 
 static int listeners[2] = { -1, -1 };
 
-/* The project is made anew for each half, so the listener is too; the control's connection is drained with it. */
+/* The project is made anew for each half, so the listener is too; the control's connection is
+ * drained with it. */
 static void listen_in_project(struct trial *trial)
 {
 	char *readable = path_of("%s/daemon.sock", trial->world.readonly);
@@ -218,6 +222,70 @@ static void nothing_arrived(struct trial *trial)
 {
 	expect(trial, drain(listeners[0], SOCK_STREAM) == 0, "a connection arrived at the socket in the project");
 	expect(trial, drain(listeners[1], SOCK_STREAM) == 0, "a connection arrived at the socket in a readable directory");
+}
+
+enum { UNSEARCHED = 3 };
+static int unsearched[UNSEARCHED] = { -1, -1, -1 };
+
+/* A listener in a directory that is not searched, bound by a relative path from the project. */
+static int listen_from(const char *directory, const char *name)
+{
+	int before = open(".", O_PATH | O_CLOEXEC), fd;
+	if (before < 0 || chdir(directory))
+		die("chdir %s", directory);
+	fd = listen_at(name, SOCK_STREAM);
+	if (fchdir(before))
+		die("fchdir");
+	close(before);
+	return fd;
+}
+
+/* A tree of software, as /opt and /nix are, and a directory of files.prune: nothing is searched
+ * there. */
+static void listen_unsearched(struct trial *trial)
+{
+	char *software = path_of("%s/daemon.sock", trial->world.readonly);
+	for (int i = 0; i < UNSEARCHED; i++)
+		if (unsearched[i] >= 0)
+			close(unsearched[i]);
+	unlink(software);
+	make_directory(path_of("%s/node_modules", trial->world.project), 0755);
+	make_directory(path_of("%s/node_modules/.cache", trial->world.project), 0755);
+	make_file(path_of("%s/policy.yml", trial->world.base),
+		  path_of("version: 1\nfiles: {system: [%s]}\n", trial->world.readonly), 0600);
+	unsearched[0] = listen_at(software, SOCK_STREAM);
+	unsearched[1] = listen_at(path_of("%s/node_modules/.cache/dev.sock", trial->world.project), SOCK_STREAM);
+	unsearched[2] = listen_from(trial->world.project, "node_modules/relative.sock");
+	if (unsearched[0] < 0 || unsearched[1] < 0 || unsearched[2] < 0)
+		die("listen where nothing is searched");
+	if (!trial->berm_options[0])
+		trial_option(trial, "--policy=$BASE/policy.yml");
+}
+
+static void nothing_arrived_unsearched(struct trial *trial)
+{
+	for (int i = 0; i < UNSEARCHED; i++)
+		expect(trial, drain(unsearched[i], SOCK_STREAM) == 0, "a connection arrived at socket %d", i);
+}
+
+static int fifo_reader = -1;
+
+/* The test reads, so that opening it for writing does not wait. */
+static void make_protected_fifo(struct trial *trial)
+{
+	char *path = path_of("%s/.vscode/deep/pipe", trial->world.project);
+	if (fifo_reader >= 0)
+		close(fifo_reader);
+	make_directory(path_of("%s/.vscode", trial->world.project), 0755);
+	make_directory(path_of("%s/.vscode/deep", trial->world.project), 0755);
+	if (mkfifo(path, 0600) || (fifo_reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+		die("mkfifo %s", path);
+}
+
+static void nothing_in_fifo(struct trial *trial)
+{
+	char byte;
+	expect(trial, read(fifo_reader, &byte, 1) <= 0, "bytes arrived in the protected FIFO");
 }
 
 static long make_key(const char *description, const char *payload)
@@ -289,5 +357,21 @@ const struct escape_case cases_sockets[] = {
 	  NULL,
 	  0 },
 	{ 153, "an abstract socket with network: all", 0, NULL, { NULL }, NULL, abstract_name_shared, 0 },
+	{ 185,
+	  "a host socket in a tree of software or in a pruned directory",
+	  0,
+	  listen_unsearched,
+	  { "connect", "$READONLY/daemon.sock", "node_modules/.cache/dev.sock", "node_modules/relative.sock" },
+	  nothing_arrived_unsearched,
+	  NULL,
+	  0 },
+	{ 186,
+	  "a write to a FIFO in a protected directory",
+	  0,
+	  make_protected_fifo,
+	  { "write", ".vscode/deep/pipe" },
+	  nothing_in_fifo,
+	  NULL,
+	  0 },
 	{ 0 },
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The escape suite's program: `escape [--user NAME] [--case N] [--list] [--verbose] [--self-test]`. With --user it becomes that user
- * first, so that one ctest run covers root and an unprivileged user. Exit 77: cannot run here (a failure with BERM_MUST_RUN=1). */
+/* The escape suite's program: `escape [--user NAME] [--case N] [--list] [--verbose] [--self-test]`.
+ * With --user it becomes that user first, so that one ctest run covers root and an unprivileged
+ * user. Exit 77: cannot run here (a failure with BERM_MUST_RUN=1). */
 #include "harness.h"
 
 #include <grp.h>
@@ -33,7 +34,8 @@ static int become_user(const char *name)
 	if (initgroups(name, user->pw_gid) || setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
 	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
 		return -1;
-	/* The kernel closed /proc/self to a process that changed its user; the tests write their own uid maps. */
+	/* The kernel closed /proc/self to a process that changed its user; the tests write their
+	 * own uid maps. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		return -1;
 	return chdir("/");

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every system call of a launch made to fail, one after the other, in the launcher, in init and in the command's process before its
- * execve. What must hold each time: either nothing ran and berm says so (125), or the command ran behind the whole wall. Of a call that
- * is made often, a few stand for all, SAMPLES where CI is set; each gets one error, in turn. BERM_LONG=1: every call, all errors.
+/* Every system call of a launch made to fail, one after the other, in the launcher, in init and in
+ * the command's process before its execve. Each time either nothing ran and berm reports that
+ * (125), or the command ran in the complete sandbox. Of a call that is made often only a few are
+ * tried, SAMPLES where CI is set; each gets one error, in turn. BERM_LONG=1: every call,
+ * all errors.
  *
- * BERM_STORED=1 (stored.sh): the plan is a stored one, for which a sandbox is begun before it is read. Then every call with which that is
- * done, in the launcher and in init, until the plan is handed over, and what the launcher sends; of one kind the first FEW_SAMPLES. */
+ * BERM_STORED=1 (stored.sh): the plan comes from the cache. Then only what differs from a launch
+ * with a new plan: the calls of the launcher, and every message between launcher and init; of one
+ * kind the first FEW_SAMPLES. */
 #include "harness.h"
 
 #include <errno.h>
@@ -83,8 +86,8 @@ static int run(struct bench *bench, const struct fault *fault, struct trace *tra
 	return code;
 }
 
-/* Memory that is refused to the C library itself, or a program that cannot even be loaded, ends without words: nothing ran, which is
- * what counts, but it is not a refusal in words. */
+/* Memory that is refused to the C library itself, or a program that cannot even be loaded, ends
+ * without words: nothing ran, which is what counts, but it is not a refusal in words. */
 static bool may_be_silent(const struct hit *hit)
 {
 	const struct traced_call *call = &hit->call;
@@ -111,14 +114,14 @@ static const char *judge(struct bench *bench, const struct hit *hit, int code, s
 		tally->held++;
 		return NULL;
 	}
-	/* The command's own execve failed: 126, as a shell says it. */
+	/* The command's own execve failed: 126, as in a shell. */
 	bool is_exec = call->number == SYS_execve || call->number == SYS_execveat;
 	if ((code == 125 || (code == 126 && is_exec)) && bench->text[0]) {
 		tally->refused++;
 		return NULL;
 	}
-	/* Executed, and ended by berm before it did anything: 123, because it cannot be said that nothing ran. The launcher knows only that
-	 * init was about to execute it. */
+	/* Executed, and ended by berm before it did anything: 123, because it cannot be said that
+	 * nothing ran. The launcher knows only that init was about to execute it. */
 	bool is_watching =
 		call->process == 0 && (call->number == SYS_poll || call->number == SYS_recvfrom || call->number == SYS_recvmsg);
 	if (code == 123 && ((call->process == 1 && hit->is_born) || is_watching) && strstr(bench->text, "berm:")) {
@@ -185,37 +188,36 @@ static bool check_control(struct bench *bench, struct trace *trace)
 	return true;
 }
 
-/* Among the calls of one process: the first with this number, or -1. */
-static int first_call(const struct trace *trace, int process, long number)
+static bool is_message(const struct traced_call *call)
 {
-	for (size_t i = 0; i < trace->count; i++)
-		if (trace->calls[i].process == process && trace->calls[i].number == number)
-			return trace->calls[i].index;
-	return -1;
+	return call->number == SYS_sendmsg || call->number == SYS_recvmsg || call->number == SYS_recvfrom ||
+	       call->number == SYS_sendto;
 }
 
-/* What follows the message with the plan in init: memory that is mapped anew, and its descriptor closed. */
-enum { TAKING_CALLS = 2 };
-
-static bool is_beginning(const struct trace *trace, const struct traced_call *call)
+/* True once `berm plan --why-rebuilt` reports that a run uses the cached plan. */
+static bool is_cached(struct bench *bench)
 {
-	if (call->process == 0)
-		return call->number == SYS_sendmsg || (call->index >= first_call(trace, 0, SYS_memfd_create) &&
-						       call->index < first_call(trace, 0, SYS_sendmsg));
-	return call->process == 1 && call->index <= first_call(trace, 1, SYS_recvfrom) + TAKING_CALLS;
+	char *const question[] = { bench->argv[0], "plan", "--why-rebuilt", NULL };
+	char *saved[10];
+	struct trace trace = { .calls = NULL };
+	memcpy(saved, bench->argv, sizeof saved);
+	memcpy(bench->argv, question, sizeof question);
+	int code = run(bench, &(struct fault){ .process = -1 }, &trace);
+	memcpy(bench->argv, saved, sizeof saved);
+	return code == 0;
 }
 
-/* A plan is stored once nothing that it was made from has just changed. */
-static bool is_begun(struct bench *bench, struct trace *trace)
+/* A plan is cached once nothing that it was made from has just changed. */
+static bool await_cached(struct bench *bench, struct trace *trace)
 {
 	for (int tries = 0; tries < 100; tries++) {
 		if (!check_control(bench, trace))
 			return false;
-		if (first_call(trace, 0, SYS_memfd_create) >= 0 && first_call(trace, 1, SYS_recvfrom) >= 0)
-			return true;
+		if (is_cached(bench))
+			return check_control(bench, trace);
 		usleep(50000);
 	}
-	printf("FAILED control: no plan is stored\n");
+	printf("FAILED control: no plan is cached\n");
 	return false;
 }
 
@@ -230,7 +232,8 @@ static void count_same(const struct trace *trace, size_t at, int *before, int *t
 		}
 }
 
-/* A loop makes the same call a thousand times: some of them, evenly spread, stand for all unless there is time. */
+/* A loop makes the same call a thousand times: some of them, evenly spread, stand for all unless
+ * there is time. */
 static bool is_chosen(const struct trace *trace, size_t at)
 {
 	int before, total, samples = getenv("CI") ? SAMPLES : FEW_SAMPLES;
@@ -238,13 +241,12 @@ static bool is_chosen(const struct trace *trace, size_t at)
 	return total <= samples || before * samples / total != (before - 1) * samples / total || before == 0;
 }
 
-static bool is_chosen_beginning(const struct trace *trace, size_t at)
+static bool is_chosen_if_cached(const struct trace *trace, size_t at)
 {
-	const struct traced_call *call = &trace->calls[at], *other;
-	int before = 0;
-	for (other = trace->calls; other < call; other++)
-		before += other->process == call->process && other->number == call->number && is_beginning(trace, other);
-	return is_beginning(trace, call) && (before < FEW_SAMPLES || call->number == SYS_sendmsg || getenv("BERM_LONG"));
+	const struct traced_call *call = &trace->calls[at];
+	int before, total;
+	count_same(trace, at, &before, &total);
+	return (call->process == 0 || is_message(call)) && (before < FEW_SAMPLES || is_message(call) || getenv("BERM_LONG"));
 }
 
 static void try_all(struct bench *bench, const struct trace *trace, int startup, struct tally *tally)
@@ -252,7 +254,7 @@ static void try_all(struct bench *bench, const struct trace *trace, int startup,
 	bool is_long = getenv("BERM_LONG") != NULL;
 	int turn = 0;
 	for (size_t i = 0; i < trace->count; i++) {
-		if (is_stored ? !is_chosen_beginning(trace, i) : !is_long && !is_chosen(trace, i))
+		if (is_stored ? !is_chosen_if_cached(trace, i) : !is_long && !is_chosen(trace, i))
 			continue;
 		for (int k = 0; k < ERROR_COUNT; k++)
 			if (is_long || k == turn % ERROR_COUNT)
@@ -278,7 +280,7 @@ int main(void)
 	prepare(&bench, &created);
 	run(&bench, &(struct fault){ .process = -1 }, &trace); /* makes the state directories */
 	int startup = startup_calls(&bench, &trace);
-	bool is_sound = is_stored ? is_begun(&bench, &trace) : check_control(&bench, &trace);
+	bool is_sound = is_stored ? await_cached(&bench, &trace) : check_control(&bench, &trace);
 	char *before = tree_listing(path_of("%s/.git", bench.world.project)), *mounts = mounts_now(&bench.world);
 	if (is_sound)
 		try_all(&bench, &trace, startup, &tally);

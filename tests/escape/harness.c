@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One trial: starting programs with and without berm, reading what the attack says, comparing the two. Never decides by exit status
- * alone: an attack that did not say END, or left out a line of its control, has proved nothing and fails the case. */
+/* One trial: starting programs with and without berm, reading the attack's output, comparing the
+ * two. Never decides by exit status alone: an attack that did not say END, or left out a line of
+ * its control, has proved nothing and fails the case. */
 #include "harness.h"
 
 #include <errno.h>
@@ -150,8 +151,8 @@ static char **build_environment(struct trial *trial)
 	return environment;
 }
 
-/* As a shell: a session of its own on the pseudo-terminal, the command as its foreground job, a look at the terminal before and
- * after. Returns only in the job. */
+/* As a shell: a new session on the pseudo-terminal, the command as its foreground job, a
+ * look at the terminal before and after. Returns only in the job. */
 static void lead_session(struct trial *trial)
 {
 	struct terminal_state *state = trial->terminal_state;
@@ -167,6 +168,8 @@ static void lead_session(struct trial *trial)
 	signal(SIGTTOU, SIG_IGN);
 	tcflush(STDIN_FILENO, TCIFLUSH);
 	tcgetattr(STDIN_FILENO, &state->before);
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	ioctl(STDIN_FILENO, TIOCSWINSZ, &size);
 	pid_t job = fork();
 	if (job < 0)
 		die("fork");
@@ -181,6 +184,11 @@ static void lead_session(struct trial *trial)
 	tcgetattr(STDIN_FILENO, &state->after);
 	ioctl(STDIN_FILENO, TIOCGETD, &state->discipline);
 	ioctl(STDIN_FILENO, TIOCGEXCL, &state->exclusive);
+	ioctl(STDIN_FILENO, TIOCGWINSZ, &state->size);
+	int writer = open("/dev/tty", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	state->is_stopped = writer >= 0 && write(writer, "", 1) < 0 && errno == EAGAIN;
+	close(writer);
+	tcflow(STDIN_FILENO, TCOON);
 	state->flags = fcntl(STDIN_FILENO, F_GETFL);
 	state->job = job;
 	state->foreground = tcgetpgrp(STDIN_FILENO);
@@ -370,7 +378,8 @@ static void await_victim(pid_t pid)
 	}
 }
 
-/* A new one each time: one that a control has just killed may still look alive on a busy machine. */
+/* A new one each time: one that a control has just killed may still look alive on a busy
+ * machine. */
 void trial_victim(struct trial *trial)
 {
 	const char *token = trial->world.token;

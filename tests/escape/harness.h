@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frame of the escape suite. A case is a row: number, title, what it needs, and an attack or a function. Every case runs in a
- * process of its own with a time limit and a scratch world, and shows three things: the control (the attack works without berm), the
- * verdict (it does not work with it) and the host afterwards. A control that fails is never counted as a pass. */
+/* The frame of the escape suite. A case is a row: number, title, what it needs, and an attack or a
+ * function. Every case runs in its own process with a time limit and a scratch world, and
+ * shows three things: the control (the attack works without berm), the verdict (it does not work
+ * with it) and the host afterwards. A control that fails is never counted as a pass. */
 #ifndef BERM_TESTS_ESCAPE_HARNESS_H
 #define BERM_TESTS_ESCAPE_HARNESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 #include <termios.h>
 
@@ -14,14 +16,15 @@
 
 enum need {
 	NEED_ROOT = 1, /* the control needs root */
-	NEED_USER = 2, /* says nothing as root */
+	NEED_USER = 2, /* proves nothing as root */
 	NEED_TERMINAL = 4, /* runs on a pseudo-terminal of the test's own */
 	NEED_NETWORK = 8, /* runs in a network namespace of the test's own */
 	ABOUT_LAUNCHER = 32, /* a bare run does it right too: nothing to find in the self-test */
 	NEED_WALL = 16, /* the command would harm a host without a wall: left out when the suite tests itself */
 };
 
-/* Times are those of a quiet machine; a busy one gets PATIENCE times as much before something is held to hang. */
+/* Times are those of a quiet machine; a busy one gets PATIENCE times as much before something is
+ * held to hang. */
 enum { ATTACK_ARGUMENTS = 12, CASE_SECONDS = 10, PATIENCE = 8 };
 
 struct trial;
@@ -39,19 +42,22 @@ struct escape_case {
 	int seconds; /* 0: CASE_SECONDS */
 };
 
-/* A case that this version does not hold yet, or that another kind of test holds. Listed, never counted. */
+/* A case that this version does not hold yet, or that another kind of test holds. Listed, never
+ * counted. */
 struct open_case {
 	int number;
 	const char *title, *label, *reason;
 };
 
 extern const struct escape_case cases_terminal[], cases_proc[], cases_descriptors[], cases_sockets[], cases_files[],
-	cases_planting[], cases_kernel[], cases_network[], cases_lifetime[], cases_launch[], cases_honesty[];
+	cases_planting[], cases_kernel[], cases_network[], cases_lifetime[], cases_launch[], cases_honesty[], cases_harm[],
+	cases_settings[], cases_rules[], cases_git[], cases_sweep[], cases_guard[], cases_repair[];
 extern const struct open_case cases_open[];
 
 enum status { STATUS_PASSED, STATUS_FAILED, STATUS_SKIPPED, STATUS_MODEL };
 
-/* Shared between the suite and the process of a case, so that nothing is lost when that one dies. */
+/* Shared between the suite and the process of a case, so that nothing is lost when that one
+ * dies. */
 struct result {
 	bool is_finished;
 	bool is_noticed; /* self-test: the case saw that there is no wall */
@@ -76,14 +82,16 @@ struct terminal_state {
 	struct termios before, after;
 	pid_t job, foreground;
 	int discipline, exclusive, flags; /* line discipline, exclusive mode, flags of the shared open file */
-	int queued; /* bytes waiting to be read, that nobody typed */
+	int queued; /* bytes waiting to be read that were not typed */
+	bool is_stopped; /* output blocks */
+	struct winsize size;
 };
 
 struct trial {
 	const struct escape_case *self;
 	struct world world;
 	struct result *result;
-	bool is_inside; /* which half is running: decides what $TARGET stands for */
+	bool is_inside; /* which half is running: decides the value of $TARGET */
 	pid_t victim, server;
 	int terminal; /* master side, -1 without NEED_TERMINAL */
 	struct terminal_state *terminal_state; /* shared; filled by the session's leader around each run */
@@ -107,8 +115,8 @@ void contain(struct trial *trial, const char *const *attack);
 
 /* A new scratch project, with the case's targets. */
 void trial_renew(struct trial *trial);
-/* Runs a program bare, `berm run OPTIONS -- PROGRAM`, or berm with arguments of its own; the outcome is in the trial. Arguments are
- * expanded. Returns the exit code. */
+/* Runs a program bare, `berm run OPTIONS -- PROGRAM`, or berm with other arguments; the
+ * outcome is in the trial. Arguments are expanded. Returns the exit code. */
 int run_bare(struct trial *trial, const char *const *argv);
 int run_inside(struct trial *trial, const char *const *argv);
 int run_berm(struct trial *trial, const char *const *argv);
@@ -120,8 +128,8 @@ pid_t start_inside(struct trial *trial, const char *const *argv);
 #define START(trial, ...) start_inside(trial, (const char *const[]){ __VA_ARGS__, NULL })
 int wait_exit(pid_t pid, int milliseconds); /* as outcome.exit_code; kills after the time */
 
-/* $PROJECT $OUTSIDE $SECRET $READONLY $HOME $HOMESECRET $STATE $CONFIG $RUNTIME $TOKEN $ATTACK $VICTIM, and $TARGET: the victim in
- * the control, pid 1 inside. */
+/* $PROJECT $OUTSIDE $SECRET $READONLY $HOME $HOMESECRET $STATE $CONFIG $RUNTIME $TOKEN $ATTACK
+ * $VICTIM, and $TARGET: the victim in the control, pid 1 inside. */
 char *trial_expand(struct trial *trial, const char *text);
 void trial_option(struct trial *trial, const char *option);
 void trial_variable(struct trial *trial, const char *assignment);

@@ -27,30 +27,7 @@
 static const char *const ipv4[] = { "169.254.169.254", "10.99.0.1", "192.0.2.53", "100.100.100.200" };
 static const char *const ipv6[] = { "fd00:ec2::254", "2001:db8::53" };
 static atomic_int *arrivals;
-static int question[2], reply[2]; /* pipes: has everything been counted? */
-
-static void write_map(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		die("%s", path);
-	close(fd);
-}
-
-/* The same user inside as outside: berm must find the home it expects. */
-static void enter_user_namespace(void)
-{
-	char map[64];
-	uid_t uid = getuid();
-	gid_t gid = getgid();
-	if (unshare(CLONE_NEWUSER))
-		die("unshare user");
-	write_map("/proc/self/setgroups", "deny");
-	snprintf(map, sizeof map, "%u %u 1", uid, uid);
-	write_map("/proc/self/uid_map", map);
-	snprintf(map, sizeof map, "%u %u 1", gid, gid);
-	write_map("/proc/self/gid_map", map);
-}
+static int question[2], reply[2]; /* pipes: request and reply for "all counted" */
 
 static void add_ipv4(int fd, int alias, const char *address)
 {
@@ -73,8 +50,8 @@ static void add_ipv6(int fd, const char *address)
 
 void netspace_enter(void)
 {
-	if (geteuid() != 0)
-		enter_user_namespace();
+	if (geteuid() != 0 && !enter_user_namespace())
+		die("unshare user");
 	if (unshare(CLONE_NEWNET))
 		die("unshare net");
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), fd6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Stands in for berm in the self-test of the escape suite: takes its arguments and runs the command without any wall.
+# Replaces berm in the self-test of the escape suite: takes its arguments and runs the command without a sandbox.
 if [ "$1" != run ]; then
 	exit 0
 fi

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the case on LD_PRELOAD: writes the name of every program that loads it to $BERM_TEST_MARKER. */
+/* For the case on LD_PRELOAD: writes the name of every program that loads it to
+ * $BERM_TEST_MARKER. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Failing calls where the plan is a stored one, as in every usual launch: plans are stored in the home of the password database only, so
-# this is another one.
+# Failing calls where the plan comes from the cache, as in every usual launch. Plans are cached in the home that the password database
+# names and nowhere else, so the test moves that home.
 # shellcheck source=tests/cli/support/home.sh
 . "$(dirname "$0")/../cli/support/home.sh"
 set -euo pipefail

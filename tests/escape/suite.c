@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All cases, one after the other: a process, a world and a time limit for each; a line while it runs, a table at the end. */
+/* All cases, one after the other: a process, a world and a time limit for each; a line while it
+ * runs, a table at the end. */
 #include "harness.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@
 
 static const struct escape_case *const themes[] = {
 	cases_terminal, cases_proc,    cases_descriptors, cases_sockets, cases_files,	cases_planting,
-	cases_kernel,	cases_network, cases_lifetime,	  cases_launch,	 cases_honesty,
+	cases_kernel,	cases_network, cases_lifetime,	  cases_launch,	 cases_honesty, cases_harm,
+	cases_settings, cases_rules,   cases_git,	  cases_sweep,	 cases_guard,	cases_repair,
 };
 
 enum { MAX_CASES = 256 };
@@ -98,7 +100,8 @@ static void case_body(struct trial *trial)
 	trial->result->is_finished = true;
 }
 
-/* The process of a case leads a session, so that one signal ends all that it started outside a sandbox. */
+/* The process of a case leads a session, so that one signal ends all that it started outside a
+ * sandbox. */
 static void case_process(const struct escape_case *row, struct result *result)
 {
 	struct trial trial = { .self = row, .result = result, .terminal = -1 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See tracer.h. strace's injection counts each process's calls apart and cannot aim at one process alone; this can. */
+/* See tracer.h. strace's injection counts each process's calls apart and cannot aim at one process
+ * alone; this can. */
 #include "tracer.h"
 
 #include <elf.h>
@@ -131,7 +132,8 @@ static void on_call(struct session *session, struct tracee *tracee)
 	tracee->count++;
 }
 
-/* A process was made, as its parent tells it: the child's own first stop may come later than the parent's next call. */
+/* A process was made, as its parent tells it: the child's own first stop may come later than the
+ * parent's next call. */
 static void on_birth(struct session *session, const struct tracee *parent)
 {
 	unsigned long child = 0;

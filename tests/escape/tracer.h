@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a program with all its children under ptrace, counts the system calls of each process until the command is executed, and can
- * make one of them fail: the Nth call of the Pth process does not happen and returns an error. */
+/* Runs a program with all its children under ptrace, counts the system calls of each process until
+ * the command is executed, and can make one of them fail: the Nth call of the Pth process does not
+ * happen and returns an error. */
 #ifndef BERM_TESTS_ESCAPE_TRACER_H
 #define BERM_TESTS_ESCAPE_TRACER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See world.h. Everything here is set-up: a failure ends the process of the case, which is then reported as failed. */
+/* See world.h. Everything here is set-up: a failure ends the process of the case, which is then
+ * reported as failed. */
 #include "world.h"
 
 #include <errno.h>
@@ -90,7 +91,7 @@ void copy_file(const char *from, const char *to, mode_t mode)
 	close(out);
 }
 
-/* What git needs to see a repository, without running git. */
+/* Makes the files of a minimal git repository, without running git. */
 void make_repository(const char *directory)
 {
 	static const char *const directories[] = { "", "/hooks", "/info", "/objects", "/refs", "/refs/heads" };
@@ -283,6 +284,53 @@ void own_mounts(void)
 	if (geteuid() == 0 && (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 			       mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL)))
 		die("a mount namespace of its own");
+}
+
+static void write_map(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		die("%s", path);
+	close(fd);
+}
+
+bool enter_user_namespace(void)
+{
+	char map[64];
+	uid_t uid = getuid();
+	gid_t gid = getgid();
+	if (unshare(CLONE_NEWUSER))
+		return false;
+	write_map("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof map, "%u %u 1", uid, uid);
+	write_map("/proc/self/uid_map", map);
+	snprintf(map, sizeof map, "%u %u 1", gid, gid);
+	write_map("/proc/self/gid_map", map);
+	return true;
+}
+
+bool own_home(struct world *world)
+{
+	char *home = path_of("%s/home", world->base), *users = path_of("%s/passwd", world->base);
+	const struct passwd *user = getpwuid(getuid());
+	if (!user)
+		die("no entry for uid %u", getuid());
+	make_directory(home, 0700);
+	/* The first entry counts. */
+	make_file(users,
+		  path_of("%s:x:%u:%u::%s:/bin/sh\n%s", user->pw_name, getuid(), getgid(), home, file_text("/etc/passwd")),
+		  0644);
+	if (geteuid() != 0 && !enter_user_namespace())
+		return false;
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(users, "/etc/passwd", NULL, MS_BIND, NULL))
+		return false;
+	user = getpwuid(getuid());
+	if (!user || strcmp(user->pw_dir, home) != 0)
+		return false; /* the users are not looked up in /etc/passwd */
+	if ((size_t)snprintf(world->home, sizeof world->home, "%s", home) >= sizeof world->home)
+		die("%s is too long", home);
+	return true;
 }
 
 char *mounts_now(const struct world *world)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random machines, policies and paths from small vocabularies, so that rules and paths meet often. */
+/* Random machines, policies and paths from small vocabularies, so that rules often match paths. */
 #include "macos/cases.h"
+#include "common/scan/scan.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof(array)[0]))
 
-/* Names of files, plain ones first. */
+/* File names, plain ones first. */
 static const char *const names[] = {
 	"a",
 	"b",
@@ -40,9 +41,20 @@ static const char *const names[] = {
 };
 enum { PLAIN_NAMES = 17 };
 
-static const char *const globs[] = {
-	"*.pem", ".env*", "s*", "?", "[ab]", "[!a]*", "*", "*b*", "[A-D]*", "**", "[]x]*", "*.[xy]"
-};
+static const char *const globs[] = { "*.pem",
+				     ".env*",
+				     "s*",
+				     "?",
+				     "[ab]",
+				     "[!a]*",
+				     "*",
+				     "*b*",
+				     "[A-D]*",
+				     "**",
+				     "[]x]*",
+				     "*.[xy]",
+				     "[acegikmoqsuwy02468]*",
+				     "[!acegikmoqsuwy02468]" };
 
 static const char *const roots[] = { "/Users/ann/app", "/Users/ann/app", "/Users/ann/app", "/Users/ann/app", "/Users/ann",
 				     "/opt/tool",      "/opt",		 "/usr",	   "/private/tmp",   "/Users/ann/lib" };
@@ -65,7 +77,7 @@ static const char *name(struct cases *cases)
 	return names[cases_below(cases, chance(cases, 85) ? PLAIN_NAMES : COUNT(names))];
 }
 
-/* A name with some letters in the other case. */
+/* Returns the name with the case of some letters changed. */
 static void add_name(struct cases *cases, struct text *out, const char *text)
 {
 	bool is_shouting = chance(cases, 6);
@@ -98,7 +110,7 @@ static const char *random_path(struct cases *cases)
 	return keep(cases, &out);
 }
 
-/* Something that may be granted: often a directory that is there. */
+/* Returns a path to grant: often an existing directory. */
 static const char *random_place(struct cases *cases)
 {
 	static const char *const places[] = { "/Users/ann/app/sub",
@@ -132,7 +144,7 @@ static const char *random_pattern(struct cases *cases)
 	return keep(cases, &out);
 }
 
-/* A scalar of YAML in single quotes. */
+/* Adds a YAML scalar in single quotes. */
 static void add_yaml(struct text *out, const char *text)
 {
 	text_add(out, "'");
@@ -202,7 +214,7 @@ static const char *layer_text(struct cases *cases, enum layer layer)
 	return keep(cases, &out);
 }
 
-/* The first `write` and `system` of a layer may stand twice in the text: then the parser refuses it and another is made. */
+/* A key may occur twice in a layer: the parser then refuses the text, and another one is made. */
 static bool add_layer(struct cases *cases, enum layer layer, const char *text, struct diagnostics *diagnostics)
 {
 	struct policy *policy = arena_alloc(&cases->arena, sizeof *policy);
@@ -258,7 +270,7 @@ bool cases_make(struct cases *cases)
 	return resolve(cases, &diagnostics);
 }
 
-/* A pattern with names for its stars. */
+/* Returns a path for the pattern, with names in place of the stars. */
 static const char *path_from_pattern(struct cases *cases, const struct pattern *pattern)
 {
 	struct text out = { 0 };
@@ -315,7 +327,7 @@ const char *cases_path(struct cases *cases)
 	return random_path(cases);
 }
 
-/* What stands in for one hostile entry; the paths asked about are none of these. */
+/* Hostile values of one entry. The queried paths are none of these. */
 static const char *const hostile_names[] = {
 	"/Users/a\"b)(allow default)/x\\y",	   "/Users/ann/app/a\"b)(allow default)/x\\y",
 	"/Users/ann/app/#\"|#(allow file-write*)", "/Users/ann/app/;\"))(allow default)",
@@ -343,12 +355,12 @@ const char *const cases_plain_paths[] = { "/Users/ann/app",
 					  "/Library/Keychains/login.keychain",
 					  NULL };
 
-/* Past the parser, which would refuse some of these: the profile has to be safe by itself. */
+/* Bypasses the parser, which refuses some of these: the profile must be safe by itself. */
 static bool add_hostile_pattern(struct cases *cases, struct plan_patterns *patterns, const char *entry, const struct rule *rule)
 {
 	struct plan_pattern *item = arena_push(&cases->arena, patterns);
 	struct error err;
-	/* Once as one path and once as what a glob makes of it. */
+	/* As a literal path, and as a pattern with a wildcard. */
 	item->rule = rule;
 	item->pattern = (struct pattern){ .text = entry, .is_literal = true, .literal_prefix = strlen(entry) };
 	item = arena_push(&cases->arena, patterns);
@@ -363,7 +375,7 @@ static bool add_hostile(struct cases *cases, const char *list, const char *entry
 	struct rule *rule = arena_alloc(&cases->arena, sizeof *rule);
 	struct plan_grant *grant;
 
-	*rule = (struct rule){ "files.deny", entry, { "p.yml\"\n(allow default)\n", 3, 4 }, LAYER_USER };
+	*rule = (struct rule){ "files.deny", entry, { "p.yml\"\n(allow default)\n", 3, 4 }, LAYER_USER, NULL };
 	if (strcmp(list, "deny") == 0)
 		return add_hostile_pattern(cases, &plan->deny, entry, rule);
 	if (strcmp(list, "protect") == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profile_cases is made of: random machines and policies, and ways to spoil a profile. */
+/* For profile_cases: random machines and policies, and mutations of a profile. */
 #ifndef BERM_TESTS_MACOS_CASES_H
 #define BERM_TESTS_MACOS_CASES_H
 
@@ -23,19 +23,20 @@ struct cases {
 	bool has_odd;
 };
 
-/* A number from 0 to below end. */
+/* Returns a number from 0 to below end. */
 unsigned cases_below(struct cases *cases, unsigned end);
-/* A new machine, policy and scanned plan; frees the last one. False if the policy was refused. */
+/* Makes a new machine, policy and scanned plan, and frees the last one. False if the policy was
+ * refused. */
 bool cases_make(struct cases *cases);
-/* A path to ask about, often one that some rule is about. Absolute, perhaps with a symlink in it. */
+/* Returns a path to query, often one that a rule matches. Absolute; may contain a symlink. */
 const char *cases_path(struct cases *cases);
 
-/* The index-th policy of a list without and with a hostile name; false past the last. */
+/* Makes policy `index` of a list, without or with a hostile name; false after the last. */
 bool cases_make_plain(struct cases *cases, size_t index);
 bool cases_make_hostile(struct cases *cases, size_t index);
 extern const char *const cases_plain_paths[];
 
-/* cases_mutate.c: spoils the printed profile in the named way; an unknown name ends the program. */
+/* cases_mutate.c: applies the named mutation to the printed profile; aborts on an unknown name. */
 void cases_mutate(struct cases *cases, const char *mutation, const struct profile *profile, struct text *printed);
 
 #endif

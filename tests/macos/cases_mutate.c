@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mistakes that a generator of profiles could make, made on its output. */
+/* Applies mistakes that a profile generator could make to its output. */
 #include "macos/cases.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void replace_all(struct text *text, const char *from, const char *to)
 	*text = out;
 }
 
-/* Every form that starts so is gone. Forms end before a line that begins with something else than a blank. */
+/* Removes every form that starts with `start`. A form ends before a line that is not indented. */
 static void drop_forms(struct text *text, const char *start)
 {
 	struct text out = { 0 };
@@ -36,7 +36,7 @@ static void drop_forms(struct text *text, const char *start)
 	*text = out;
 }
 
-/* The line behind every such comment is gone. */
+/* Removes the line after every such comment. */
 static void drop_lines_after(struct text *text, const char *comment)
 {
 	struct text out = { 0 };
@@ -52,7 +52,7 @@ static void drop_lines_after(struct text *text, const char *comment)
 	*text = out;
 }
 
-/* The denials first, then what is granted. */
+/* Moves the denials before the grants. */
 static void swap_order(struct text *text)
 {
 	const char *granted = strstr(text->data, "\n; Granted."), *denied = strstr(text->data, "\n; Denied:");
@@ -66,7 +66,7 @@ static void swap_order(struct text *text)
 	*text = out;
 }
 
-/* [eE] becomes e. */
+/* Replaces [eE] with e. */
 static void unfold(struct text *text)
 {
 	struct text out = { 0 };
@@ -102,7 +102,7 @@ void cases_mutate(struct cases *cases, const char *mutation, const struct profil
 	} else if (strcmp(mutation, "drop-below") == 0) {
 		replace_all(printed, "($|/)", "$");
 	} else if (strcmp(mutation, "drop-order") == 0) {
-		replace_all(printed, "; an exception does not reach below a name that is denied\n(deny", "(drop");
+		replace_all(printed, "; an exception does not apply below a denied name\n(deny", "(drop");
 		drop_forms(printed, "(drop");
 	} else if (strcmp(mutation, "drop-exceptions") == 0) {
 		drop_lines_after(printed, "; files.except:");

@@ -1,28 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The model notices what a wrong generator would do: each mistake, made on a profile that is right, makes the comparison fail.
+# The model detects mistakes of a generator: each mistake in a correct profile makes the comparison fail.
 . "$(dirname "$0")/model/lib.sh"
 
-cases random 1 2000 >"$scratch/right"
-model compare <"$scratch/right"
+# A mistake shows only where a random policy has what it concerns, so each gets several seeds.
+seeds="3 4 5 6"
+for seed in $seeds; do
+	cases random "$seed" 2000 >"$scratch/right-$seed"
+	model compare <"$scratch/right-$seed"
+done
+
+# noticed MISTAKE: by a verdict, not only by lint. Broken quoting cannot be parsed at all.
+noticed() {
+	for seed in $seeds; do
+		cases random "$seed" 2000 "$1" >"$scratch/wrong"
+		if ! cmp -s "$scratch/right-$seed" "$scratch/wrong" && ! model compare <"$scratch/wrong" >"$scratch/log" 2>&1 &&
+			{ [ "$1" = broken-quoting ] || grep -q 'but check says\|documented' "$scratch/log"; }; then
+			return 0
+		fi
+	done
+	return 1
+}
 
 for mistake in drop-deny drop-protect drop-inner drop-ancestors drop-below drop-order drop-exceptions drop-software swap-order \
 	wrong-level wrong-level-deny no-folding broken-quoting; do
-	cases random 1 2000 "$mistake" >"$scratch/wrong"
-	if cmp -s "$scratch/right" "$scratch/wrong"; then
-		echo "$mistake changes nothing"
-		exit 1
-	fi
-	if model compare <"$scratch/wrong" >"$scratch/log" 2>&1; then
+	if ! noticed "$mistake"; then
 		echo "$mistake is not noticed"
 		exit 1
 	fi
-	# By its verdicts, not only by how it reads; what cannot be read at all is noticed too.
-	case $mistake in
-	broken-quoting) ;;
-	*) grep -q 'but check says\|documented' "$scratch/log" ;;
-	esac
 done
 echo "every mistake is noticed"
 

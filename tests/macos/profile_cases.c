@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random machines and policies, each as a profile and as questions with the answer of `berm check`, on stdout for `sbpl.scm compare`:
+/* Writes random machines and policies to stdout for `sbpl.scm compare`: each as a profile, and as
+ * queries with the verdict of `berm check`:
  *
- *   PROFILE bytes                 and then the text
+ *   PROFILE bytes                 followed by the text
  *   QUERY allow|deny CLASSES operation key=value...
  *
- * CLASSES says which of the differences that docs/macos.md lists could be at work (`-`: none). With a name of a mutation the profile is
- * spoilt on the way, and the comparison has to fail. A seed gives the same stream everywhere. */
+ * CLASSES names the differences of docs/macos.md that could explain a mismatch (`-`: none). With
+ * the name of a mutation the profile is damaged, and the comparison must fail. A seed gives the
+ * same stream on every machine. */
 #include "macos/cases.h"
 
 #include <stdio.h>
@@ -43,7 +45,7 @@ static bool has_high(const char *path)
 	return false;
 }
 
-/* U+200C and its like, which HFS+ drops from names. */
+/* True if the name has U+200C or another character that HFS+ ignores. */
 static bool has_ignored(const char *path)
 {
 	return strstr(path, "\xe2\x80\x8c") != NULL;
@@ -54,7 +56,7 @@ static bool is_odd(const char *text)
 	return strpbrk(text, "^[]{}\"\\") != NULL || has_high(text);
 }
 
-/* Has a rule with metacharacters and characters that no regular expression here can say? */
+/* True if a rule has wildcards and characters that the regular expressions cannot express. */
 static bool has_odd_pattern(const struct plan *plan)
 {
 	const struct plan_patterns *lists[] = { &plan->deny, &plan->protect, &plan->except };
@@ -65,7 +67,7 @@ static bool has_odd_pattern(const struct plan *plan)
 	return false;
 }
 
-/* Does an exception match below a name that a denial matches? */
+/* True if an exception matches below a name that a denial matches. */
 static bool has_deep_exception(const struct plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->deny.count; i++) {
@@ -88,7 +90,7 @@ static bool has_deep_exception(const struct plan *plan, const char *path)
 	return false;
 }
 
-/* Does an exception of several names cover it? It may share one of them with a denial. */
+/* True if an exception of several names covers the path. It may share a name with a denial. */
 static bool has_long_exception(const struct plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->except.count; i++)
@@ -98,10 +100,39 @@ static bool has_long_exception(const struct plan *plan, const char *path)
 	return false;
 }
 
-static const char *classes_of(const char *path, bool is_new_directory, bool is_link)
+/* True if the path is in a private directory and its name could be that of a carried file. */
+static bool is_carried(const char *path)
+{
+	const struct plan_matches *masked = &cases.plan.scan->masked;
+	if (!plan_is_own_place(&cases.plan, path))
+		return false;
+	for (size_t i = 0; i < masked->count; i++) {
+		const char *name = path_base_name(masked->items[i].path);
+		struct pattern pattern = { .text = name, .is_literal = true, .is_base_name = true, .is_anywhere = true };
+		pattern.literal_prefix = strlen(name);
+		if (pattern_covers(&pattern, path, true, true))
+			return true;
+	}
+	return false;
+}
+
+/* True if a denial for directories only matches the path itself: a directory cannot be executed. */
+static bool is_denied_directory(const char *path)
+{
+	for (size_t i = 0; i < cases.plan.deny.count; i++) {
+		const struct pattern *pattern = &cases.plan.deny.items[i].pattern;
+		if (pattern->is_directory_only && pattern_matches(pattern, path, true, true))
+			return true;
+	}
+	return false;
+}
+
+static const char *classes_of(const char *path, bool is_new_directory, bool is_link, bool is_executed)
 {
 	static char classes[256];
-	snprintf(classes, sizeof classes, "%s%s%s%s%s%s", has_high(path) ? "stricter:spelling," : "",
+	snprintf(classes, sizeof classes, "%s%s%s%s%s%s%s%s",
+		 is_executed && is_denied_directory(path) ? "weaker:executed," : "",
+		 is_carried(path) ? "stricter:carried," : "", has_high(path) ? "stricter:spelling," : "",
 		 has_ignored(path) ? "weaker:ignored," : "",
 		 has_deep_exception(&cases.plan, path) || has_long_exception(&cases.plan, path) ? "stricter:exception," : "",
 		 is_link ? "weaker:link," : "", is_new_directory ? "stricter:directory," : "",
@@ -134,14 +165,15 @@ static void ask_path(const char *spelled, enum access access, bool needs_directo
 	else if (access == ACCESS_WRITE)
 		operation = info.type == FILE_ABSENT ? "file-write-create" : "file-write-data";
 	is_link = !verdict.is_allowed && plan_check_path(&cases.plan, access, canonical, is_directory).is_allowed;
-	print_query(verdict.is_allowed, classes_of(canonical, is_directory && info.type == FILE_ABSENT, is_link), operation,
-		    canonical,
+	print_query(verdict.is_allowed,
+		    classes_of(canonical, is_directory && info.type == FILE_ABSENT, is_link, access == ACCESS_EXECUTE),
+		    operation, canonical,
 		    is_directory ? types[FILE_DIRECTORY]
 		    : is_socket	 ? types[FILE_SOCKET]
 				 : "REGULAR-FILE");
 }
 
-/* Nothing above what is denied or protected by name or was found there may be renamed. */
+/* True if a denied, protected or matched name is below the path, which must not be renamed then. */
 static void ask_ancestors(const char *path)
 {
 	for (;;) {
@@ -158,7 +190,7 @@ static void ask_pins(void)
 {
 	const struct plan *plan = &cases.plan;
 	const struct plan_patterns *lists[] = { &plan->deny, &plan->protect };
-	const struct plan_matches *matches[] = { &plan->masked, &plan->locked };
+	const struct plan_matches *matches[] = { &plan->scan->masked, &plan->scan->locked };
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t k = 0; k < lists[i]->count; k++)
 			if (lists[i]->items[k].pattern.is_literal && !lists[i]->items[k].pattern.is_base_name)
@@ -168,7 +200,7 @@ static void ask_pins(void)
 	}
 }
 
-/* Straight from the command, not through the proxy. */
+/* Queries direct connections of the command, not those through the proxy. */
 static void ask_connect(const char *host, unsigned port)
 {
 	const struct plan *plan = &cases.plan;
@@ -234,7 +266,21 @@ static int print_random(const char *mutation, size_t wanted)
 	return 0;
 }
 
-/* The same policy with and without a hostile name in it: of other paths the profile with it says what check without it says. */
+/* Profiles only, for lint. */
+static int print_profiles(size_t wanted)
+{
+	for (size_t count = 0; count < wanted;) {
+		if (!cases_make(&cases))
+			continue;
+		if (print_profile("") < 0)
+			return 1;
+		count++;
+	}
+	return 0;
+}
+
+/* The same policy with and without a hostile name: for other paths the profile with the name gives
+ * the verdict of `berm check` without it. */
 static int print_hostile(const char *mutation)
 {
 	for (size_t i = 0; cases_make_plain(&cases, i); i++) {
@@ -264,5 +310,7 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	cases.state = strtoull(argv[2], NULL, 10) * 2654435761U + 1;
+	if (strcmp(argv[1], "profiles") == 0)
+		return print_profiles(strtoull(argv[3], NULL, 10));
 	return print_random(mutation, strtoull(argv[3], NULL, 10));
 }

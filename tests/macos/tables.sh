@@ -1,29 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The profiles of all built-in policies and of a few others answer what the tables say; none of them has lint; the same plan gives the
-# same bytes.
+# The profiles of all built-in policies and of a few others give the verdicts of the tables and pass
+# lint. The same plan gives the same bytes.
 . "$(dirname "$0")/model/lib.sh"
 
-# own PROFILE: the private home in it.
+# own PROFILE: prints its private home.
 own() {
 	grep -o '/Users/ann/.local/state/berm/projects/[^"]*/home' "$1" | head -n 1
 }
 
-# table NAME PROFILE...: with the names that tables use, which are the first profile's.
+# tmp PROFILE: prints its private temporary directory.
+tmp() {
+	grep -o '/Users/ann/.local/state/berm/t/[^"]*' "$1" | head -n 1
+}
+
+# table NAME PROFILE...: checks a table, with the names of the first profile.
 table() {
 	local name=$1 home
 	shift
 	home=$(own "$1")
 	echo "$name: $(basename -a "$@" | tr '\n' ' ')"
-	model table "$here/tables/$name.table" PROXY=localhost:49152 HOME=/Users/ann PROJECT=/Users/ann/app "OWN=$home" "TMP=${home%home}tmp" "DOCUMENTS=${home%home}documents" "$@"
+	model table "$here/tables/$name.table" PROXY=localhost:49152 HOME=/Users/ann PROJECT=/Users/ann/app "OWN=$home" "TMP=$(tmp "$1")" "DOCUMENTS=${home%home}documents" "$@"
 }
 
 offline=()
 for file in "$BERM_SOURCE_DIR"/policies/*.yml; do
 	name=$(basename "$file" .yml)
 	case $name in
-	floor) continue ;;
+	# `berm agent` is refused on macOS.
+	floor | agent-*) continue ;;
 	default | strict) profile "$name" <<<"{version: 1, extends: $name}" ;;
 	registry-*)
 		profile "$name" <<<"{version: 1, use: [$name]}"
@@ -62,7 +68,7 @@ END
 "$BERM" plan --format=sbpl --context="$scratch/inner-machine.yml" --policy="$scratch/inner.yml" >"$scratch/inner.sb"
 table inner "$scratch/inner.sb"
 
-# The control: a line that is not true, and a profile with a flaw, are noticed.
+# Control: a wrong line and a flawed profile are detected.
 sed 's/^deny /allow /' "$here/tables/sockets.table" >"$scratch/false.table"
 sed 's/^(deny file-read/(allow file-read/' "$scratch/default.sb" >"$scratch/flawed.sb"
 if model table "$scratch/false.table" HOME=/Users/ann "$scratch/sockets.sb" >/dev/null || model lint "$scratch/flawed.sb" >/dev/null; then
@@ -70,11 +76,11 @@ if model table "$scratch/false.table" HOME=/Users/ann "$scratch/sockets.sb" >/de
 	exit 1
 fi
 
-# Every rule of the policy stands before what it became, with its line.
+# Every rule of the policy is a comment before its filters, with its line.
 grep -q '^      ; files.deny: config/master.txt (.*inner.yml:5:10)$' "$scratch/inner.sb"
 grep -q '^; files.read: vendor (.*inner.yml:3:10)$' "$scratch/inner.sb"
 
-# What cannot be said is refused.
+# A policy that a profile cannot express is refused.
 printf '{version: 1, network: {allow: [a.example.org], local: [1-20000]}}' >"$scratch/ports.yml"
 if "$BERM" plan --format=sbpl --context="$here/machine.yml" --policy="$scratch/ports.yml" >/dev/null 2>"$scratch/ports.err"; then
 	echo "20000 local ports were taken"
@@ -90,6 +96,6 @@ if "$BERM" plan --format=sbpl --os=linux >/dev/null 2>&1; then
 	echo "--os=linux was taken"
 	exit 1
 fi
-# On any machine, for what lies there.
+# On any machine, with the files that exist there.
 mkdir "$scratch/real" && cd "$scratch/real" && "$BERM" plan --format=sbpl >"$scratch/real.sb"
 model lint "$scratch/real.sb"

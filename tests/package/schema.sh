@@ -7,17 +7,11 @@
 # shellcheck source=../cli/support/lib.sh
 . "$BERM_SOURCE_DIR/tests/cli/support/lib.sh"
 
-modules=$BERM_SOURCE_DIR/build/deps/schema
 cases=$BERM_SOURCE_DIR/tests/package/schema
 
-for tool in node npm; do
-	command -v "$tool" >/dev/null || { echo "skipped: $tool is not installed"; exit 77; }
-done
-if [ ! -d "$modules/node_modules/ajv" ] || [ ! -d "$modules/node_modules/yaml" ]; then
-	mkdir -p "$modules"
-	npm install --prefix "$modules" --no-save --no-audit --no-fund --silent ajv@8 yaml@2 >"$scratch/npm.log" 2>&1 ||
-		{ cat "$scratch/npm.log"; echo "skipped: the validator cannot be installed"; exit 77; }
-fi
+# shellcheck source=../cli/support/npm-packages.sh
+. "$BERM_SOURCE_DIR/tests/cli/support/npm-packages.sh"
+npm_packages schema-8-2 ajv@8 yaml@2
 
 cat >"$scratch/validate.cjs" <<'EOF'
 const fs = require("fs");

@@ -7,16 +7,11 @@
 # shellcheck source=../cli/support/lib.sh
 . "$BERM_SOURCE_DIR/tests/cli/support/lib.sh"
 
-modules=$BERM_SOURCE_DIR/build/deps/schema
 guides=$BERM_SOURCE_DIR/docs/hosts
-for tool in node npm; do
-	command -v "$tool" >/dev/null || { echo "skipped: $tool is not installed"; exit 77; }
-done
-if [ ! -d "$modules/node_modules/ajv" ] || [ ! -d "$modules/node_modules/yaml" ]; then
-	mkdir -p "$modules"
-	npm install --prefix "$modules" --no-save --no-audit --no-fund --silent ajv@8 yaml@2 >"$scratch/npm.log" 2>&1 ||
-		{ cat "$scratch/npm.log"; echo "skipped: the validator cannot be installed"; exit 77; }
-fi
+# shellcheck source=../cli/support/npm-packages.sh
+. "$BERM_SOURCE_DIR/tests/cli/support/npm-packages.sh"
+npm_packages schema-8-2 ajv@8 yaml@2
+
 cat >"$scratch/validate.cjs" <<'EOF2'
 const fs = require("fs");
 const [, , modules, schema, file, change] = process.argv;
@@ -49,7 +44,7 @@ done
 # The guides speak of berm in /usr, as packages install it.
 directory=${BERM%/*}
 in_usr() {
-	sed "s#$directory/shims#/usr/libexec/berm/shims#g; s#$directory/berm#/usr/bin/berm#g"
+	sed "s#$directory/shims#/usr/libexec/berm/shims#g; s#$directory/plugins#/usr/libexec/berm/plugins#g; s#$directory/berm#/usr/bin/berm#g"
 }
 "$BERM" setup --json >"$scratch/hosts.json"
 hosts=

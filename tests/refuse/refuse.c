@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host that refuses: `refuse WHAT... -- COMMAND` runs COMMAND on what looks like a machine without something.
+/* A host that refuses: `refuse WHAT... -- COMMAND` runs COMMAND on what looks like a machine
+ * without something.
  *
- *   docker              namespaces and mounts, as Docker's default seccomp profile does (clone3 hidden, unshare EPERM, mounts EPERM)
+ *   docker              namespaces and mounts, as Docker's default seccomp profile does (clone3
+ *                       hidden, unshare EPERM, mounts EPERM)
  *   mounts              mounts only
+ *   chroot=ERRNO        chroot fails with this number, as in containers without capabilities
+ *                       (podman, CRI-O)
+ *   setns=ERRNO         setns fails with this number
  *   clone3=ERRNO        clone3 fails with this number
  *   landlock=ERRNO      Landlock's calls fail with this number
  *   landlock-abi=N      Landlock says that it is of this version
  *   notify              a listener is refused with EBUSY, as where somebody listens already
  *   socket=FAMILY       sockets of this family are refused with EPERM, as other sandboxes do
- *   covered-proc        something lies over a part of /proc, as in containers: a fresh one is refused
+ *   covered-proc        a mount covers a part of /proc, as in containers: a new one is refused
  *   no-namespaces       a user namespace in which user.max_user_namespaces is 0
  *   lie-landlock        landlock_restrict_self succeeds and restricts nothing
  *   lie-seccomp         loading a filter succeeds and loads none
@@ -68,7 +73,8 @@ static void add_equal(uint32_t action, int number, unsigned argument, uint64_t v
 
 static void refuse_mounts(void)
 {
-	/* mount, umount2, pivot_root; open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr: since 5.2 the numbers are the same everywhere. */
+	/* mount, umount2, pivot_root; open_tree, move_mount, fsopen, fsconfig, fsmount, fspick,
+	 * mount_setattr: since 5.2 the numbers are the same everywhere. */
 	const int numbers[] = { SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), 428, 429, 430, 431, 432, 433, 442 };
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		add(SCMP_ACT_ERRNO(EPERM), numbers[i]);
@@ -124,6 +130,10 @@ static bool take(const char *word)
 		refuse_mounts();
 	} else if (strncmp(word, "mounts", length) == 0) {
 		refuse_mounts();
+	} else if (strncmp(word, "chroot", length) == 0) {
+		add(SCMP_ACT_ERRNO((uint32_t)number), SCMP_SYS(chroot));
+	} else if (strncmp(word, "setns", length) == 0) {
+		add(SCMP_ACT_ERRNO((uint32_t)number), SCMP_SYS(setns));
 	} else if (strncmp(word, "clone3", length) == 0) {
 		add(SCMP_ACT_ERRNO((uint32_t)number), 435);
 	} else if (strncmp(word, "landlock-abi", length) == 0 && length > 8) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bomb KIND AMOUNT: uses up AMOUNT mebibytes or processes and no more, for machines without Python. 0: it got all of it; 3: fork
- * failed; 2: memory was refused.
- * bomb raise DIRECTORY: mounts control groups there and tries to lift limits.
- * bomb as ID COMMAND...: as this user, which busybox does not offer. */
+/* bomb KIND AMOUNT: uses up AMOUNT mebibytes or processes and no more, for machines without Python.
+ * 0: it got all of it; 3: fork failed; 2: memory was refused. bomb raise DIRECTORY: mounts control
+ * groups there and tries to lift limits. bomb as ID COMMAND...: as this user, which busybox does
+ * not offer. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <grp.h>
@@ -63,7 +63,8 @@ static int memory_file(long amount)
 	return 0;
 }
 
-/* With namespaces of its own, in which control groups can be mounted: is there a limit to be lifted? */
+/* With namespaces of its own, in which control groups can be mounted: is there a limit to be
+ * lifted? */
 static int raise_limits(const char *place)
 {
 	static const char *const files[] = { "memory.max", "run/memory.max", "../memory.max" };

@@ -62,6 +62,18 @@ untold() {
 	run "$BERM" run "${BERM_OPTIONS[@]}" -- "$@"
 	expect_equal "$name: berm says nothing" 0 "$(grep -c '^berm:' "$scratch/err")"
 }
+# A checkout that cannot replace a protected file: git exits with 0, and berm adds one line.
+mkdir .vscode && echo 1 >.vscode/settings.json && echo 1 >mise.toml && echo 1 >plain
+host add .vscode mise.toml plain && host commit -qm "settings" && host branch incomplete
+echo 2 >.vscode/settings.json && echo 2 >mise.toml && host commit -qam "other settings" && host branch complete
+echo 2 >plain && host commit -qam "other file"
+run "$BERM" run -- git checkout -q complete
+expect_equal "a checkout without protected files: berm says nothing" "0 0" "$status $(grep -c '^berm:' "$scratch/err")"
+run "$BERM" run -- git checkout -q incomplete
+expect_contains "an incomplete checkout: git's own words" "unable to unlink old '.vscode/settings.json'" "$err"
+expect_equal "an incomplete checkout: berm's reason, once" "1 1" "$(grep -c '^berm: the checkout is incomplete' "$scratch/err") $(grep -c '^berm:' "$scratch/err")"
+expect_equal "the host sees what is missing" " M .vscode/settings.json M mise.toml" "$(git status --porcelain -uno | tr -d '\n')"
+host checkout -q -f next
 told "git remote add" git remote add other ./remote.git
 expect_equal "the status is git's" 128 "$status"
 told "git config" git config a.b c

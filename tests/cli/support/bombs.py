@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # bombs.py KIND AMOUNT [HOLD]: uses up something, but never more than AMOUNT (mebibytes, processes or seconds), so that it can be run
-# without berm as well. Holds it for HOLD seconds and says `all` when it got all of it, or how much; what a limit ended says nothing.
+# without berm as well. Holds it for HOLD seconds and prints `all` or the amount it got; a process that a limit ended prints nothing.
 import mmap
 import os
 import sys
@@ -61,12 +61,13 @@ def tmpfs(amount):
 # A parent's memory that its children share counts once: this one is within a limit of 1.5 times AMOUNT.
 def forks(amount):
     kept = [bytearray(PAGES) for _ in range(amount)]
-    for _ in range(6):
-        if os.fork() == 0:
-            time.sleep(0.5)
-            os._exit(len(kept) - amount)
-    for _ in range(6):
-        os.wait()
+    for pause in [0.5] + [0.05] * 20:
+        for _ in range(6):
+            if os.fork() == 0:
+                time.sleep(pause)
+                os._exit(len(kept) - amount)
+        for _ in range(6):
+            os.wait()
 
 
 def disk(amount):

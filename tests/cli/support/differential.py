@@ -112,7 +112,7 @@ class Grammar:
             lambda: b"{ " + one() + b"; } <" + self.file(),
             lambda: b"{ cat <<'END'\n" + self.random.choice([b"text", b"$HOME `id`", b"\xff"]) + b"\nEND\n} && " + one(),
             lambda: b"cat <<END\n$((1 + 1)) $Y\nEND\n" + one(),
-            # A group of its own in the background, always waited for: what is left at the end differs by design.
+            # A background process group, always waited for: leftover processes differ by design.
             lambda: b"{ { " + one() + b"; } & wait $!; echo \"waited $?\"; }",
             lambda: b"echo \"got <$(" + one() + b")>\"",
             lambda: b"if " + one() + b"; then echo yes; else echo no; fi",

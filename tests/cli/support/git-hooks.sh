@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the tests of git hooks share, after home.sh and lib.sh: a home with a key and an identity, and a hook that notes what it was given.
+# Shared by the tests of git hooks, after home.sh and lib.sh: a home with a key and an identity, and a hook that records its input.
 if ! command -v git >/dev/null; then
 	echo "git is needed"
 	exit 77

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# For scripts whose programs take the home from the password database whatever the environment says. Sourced before lib.sh: the script
-# starts again in a mount namespace of its own, where /etc/passwd is another file. After lib.sh, `move_home` makes $scratch/home the
-# user's home, and `set_home` says so in the password database alone; nobody's real state is touched.
+# For scripts whose programs take the home from the password database and not from the environment. Sourced before lib.sh: the
+# script starts again in a new mount namespace, where /etc/passwd is another file. After lib.sh, `move_home` makes $scratch/home
+# the user's home, and `set_home` changes the password database alone; the user's real state is left alone. A useradd or passwd
+# on the host replaces /etc/passwd and so removes the mount: no test may add a user while these run.
 if [ -z "${BERM_HOME_PASSWD:-}" ]; then
 	options=(--mount)
 	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
@@ -20,7 +21,7 @@ if [ -z "${BERM_HOME_PASSWD:-}" ]; then
 		exec setpriv --inh-caps=-all --ambient-caps=-all bash "$@"' bash "$0" "$@"
 fi
 
-# set_home HOME: the user's home in the password database, whatever the environment says.
+# set_home HOME: sets the user's home in the password database, not in the environment.
 set_home() {
 	if ! getent passwd "$(id -u)" | grep -qxFf /etc/passwd; then
 		echo "this user is not in /etc/passwd"

@@ -26,10 +26,6 @@ def expect(name, condition, detail=""):
 def call(command, cwd=project):
     """What the host sends before it runs a shell command."""
     base = {"session_id": "11111111-2222", "transcript_path": "/nonexistent/t.jsonl", "cwd": cwd}
-    if host == "claude-code":
-        return base | {"permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
-                       "tool_input": {"command": command, "description": "Say \"hi\"", "timeout": 120000},
-                       "tool_use_id": "toolu_01"}
     if host == "codex":
         return base | {"hook_event_name": "PreToolUse", "model": "m", "permission_mode": "default", "tool_name": "Bash",
                        "tool_input": {"command": command}, "tool_use_id": "call_1", "turn_id": "t1"}
@@ -43,7 +39,7 @@ def call(command, cwd=project):
             "cwd": cwd}
 
 
-ROOT_VARIABLE = {"claude-code": "CLAUDE_PROJECT_DIR", "gemini": "GEMINI_PROJECT_DIR"}.get(host)
+ROOT_VARIABLE = {"gemini": "GEMINI_PROJECT_DIR"}.get(host)
 environment = dict(os.environ)
 environment.pop("CLAUDE_PROJECT_DIR", None)
 environment.pop("GEMINI_PROJECT_DIR", None)
@@ -83,18 +79,15 @@ def run(command, shell="bash", cwd=project):
     return subprocess.run([shell, flag, command], capture_output=True, cwd=cwd, env=environment, timeout=120)
 
 
-# The very command that setup would write. claude-code has none: its prefix is stronger, the hook is the second way.
-if host == "claude-code":
-    HOOK = f"{berm} hook-rewrite --host=claude-code || exit 2"
+# The very command that setup would write.
+printed = json.loads(subprocess.run([berm, "setup", host, "--print"], capture_output=True, check=True).stdout)
+if host == "cursor":
+    entries = [printed["hooks"]["preToolUse"][0], printed["hooks"]["beforeShellExecution"][0]]
+    expect("both events", entries[0]["command"] == entries[1]["command"] and all(e["failClosed"] for e in entries))
+    HOOK = entries[0]["command"]
 else:
-    printed = json.loads(subprocess.run([berm, "setup", host, "--print"], capture_output=True, check=True).stdout)
-    if host == "cursor":
-        entries = [printed["hooks"]["preToolUse"][0], printed["hooks"]["beforeShellExecution"][0]]
-        expect("both events", entries[0]["command"] == entries[1]["command"] and all(e["failClosed"] for e in entries))
-        HOOK = entries[0]["command"]
-    else:
-        event = {"codex": "PreToolUse", "gemini": "BeforeTool"}[host]
-        HOOK = printed["hooks"][event][0]["hooks"][0]["command"]
+    event = {"codex": "PreToolUse", "gemini": "BeforeTool"}[host]
+    HOOK = printed["hooks"][event][0]["hooks"][0]["command"]
 
 # A real command, through the hook and the host's shell, inside.
 plain = run("cat " + secret)
@@ -122,7 +115,7 @@ expect("to the workspace", os.path.exists(os.path.join(project, "here")))
 os.unlink(os.path.join(project, "here"))
 expect("from below it too", f"--project={project} " in rewrite("true", cwd=os.path.join(project, "sub")) or host == "cursor")
 
-# What is already ours is not wrapped twice; what only looks like it is.
+# A command that already runs in berm is not wrapped twice; one that only looks like it is.
 once = rewrite("echo hi")
 expect("wrapped once", rewrite(once) == once)
 for forged in (once + "; cat " + secret, once + " x", once.replace(project, elsewhere, 1), "x=1 " + once,

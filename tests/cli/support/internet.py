@@ -53,7 +53,7 @@ def note(name, line):
 
 
 def addresses_of(name, asked):
-    if name == "rebind.test":  # public for the first who asks, for both kinds of address, then the loopback
+    if name == "rebind.test":  # public for the first query of each address family, then the loopback
         return rebinding.setdefault(asked, [PUBLIC] if len(rebinding) < 2 else ["127.0.0.1"])
     return NAMES.get(name)
 

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced before lib.sh by scripts that need a network with somebody at the other end. The script starts over in network and mount
-# namespaces of its own: this machine has the address 11.22.33.1, the other one (internet.py, in a further namespace) public, private
+# Sourced before lib.sh by scripts that need a network with a peer. The script starts again in new network and mount
+# namespaces: this machine has the address 11.22.33.1, the other one (internet.py, in a further namespace) public, private
 # and metadata addresses and the only name server. No packet leaves. `internet` is the directory of the other end's logs.
 if [ -z "${BERM_INTERNET:-}" ]; then
 	options=(--net --mount)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the scripts in tests/cli share: a scratch project, running a command bare and inside, expectations that are
+# Shared by the scripts in tests/cli: a scratch project, running a command bare and inside, expectations that are
 # counted. A script sources this, expects things, and ends with `finish`. It must work as root and as any user.
 set -uo pipefail
 
@@ -14,7 +14,7 @@ fi
 support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/berm-cli.XXXXXX")
 project=$scratch/project
-# State and configuration of the person who runs the tests are left alone.
+# The user's own state and configuration are left alone.
 export XDG_STATE_HOME=$scratch/state XDG_CONFIG_HOME=$scratch/config
 unset NO_COLOR BERM_POLICY
 mkdir "$project"
@@ -186,6 +186,13 @@ plant_key() {
 remove_key() {
 	rm -f "$secret"
 	[ -z "$made_ssh" ] || rmdir "$home/.ssh" 2>/dev/null
+}
+
+# scratch_home: programs that a script runs bare write their history there and not in the user's home. berm itself takes the home from
+# the password database; support/home.sh is for scripts in which that one has to be another, too.
+scratch_home() {
+	mkdir -m 700 "$scratch/bare-home" "$scratch/bare-run"
+	export HOME=$scratch/bare-home XDG_RUNTIME_DIR=$scratch/bare-run
 }
 
 # is_alive PID: exists and is no zombie.

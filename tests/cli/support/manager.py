@@ -33,7 +33,7 @@ class Manager(dbus.service.Object):
         if mode == "refuse":
             fail(dbus.exceptions.DBusException("not today", name=MANAGER + ".Refused"))
         elif mode != "hang":
-            # One of somebody else's first.
+            # One for another process first.
             if mode != "silent":
                 self.JobRemoved(6, JOB[:-1] + "6", "other.scope", "failed" if mode == "done" else "done")
                 GLib.idle_add(lambda: self.JobRemoved(7, JOB, name, mode) and False)

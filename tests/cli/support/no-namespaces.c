@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a command where namespaces and mounts are refused, in the way of containers' usual system-call profile: EPERM for what makes or
- * enters a namespace or mounts, ENOSYS for clone3. With --listener it also takes the one notification listener that a process tree can
- * have. For x86_64 and aarch64. */
+/* Runs a command where namespaces and mounts are refused, in the way of containers' usual
+ * system-call profile: EPERM for what makes or enters a namespace or mounts, ENOSYS for clone3.
+ * With --listener it also takes the one notification listener that a process tree can have. For
+ * x86_64 and aarch64. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
 		perror("no-namespaces: seccomp");
 		return 99;
 	}
-	/* A listener is one as long as somebody holds it. */
+	/* The kernel keeps a listener while a process holds its fd. */
 	if (has_listener && (child = fork()) > 0)
 		return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 	execvp(argv[0], argv);

@@ -81,7 +81,7 @@ def history(shell):
     terminal.type("exit\n")
     terminal.wait()
     terminal.close()
-    time.sleep(1.1)  # fish shows what is older than itself, in whole seconds
+    time.sleep(1.1)  # fish shows history older than itself, in whole seconds
     terminal = start(shell)
     try:
         ask(terminal, command, "unfor''gettable")

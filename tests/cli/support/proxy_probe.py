@@ -181,7 +181,7 @@ def case_smuggling():
     check("behind a body with a length", reply.count(b"HTTP/1.") == 1, reply)
     reply = say(post_line + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET /smuggled-chunked HTTP/1.1\r\nHost: x\r\n\r\n")
     check("behind a body in chunks", reply.count(b"HTTP/1.") == 1, reply)
-    # Connection cannot make a field that says where the body ends disappear on the way.
+    # `Connection` cannot remove a field that defines the end of the body.
     reply = say(post_line + b"Connection: Content-Length\r\nContent-Length: 37\r\n\r\nGET /smuggled-hop HTTP/1.1\r\nHost: x\r\n\r\n")
     check("a length that Connection names", reply.count(b"HTTP/1.") == 1, reply)
 

@@ -19,12 +19,14 @@ def run(*words, **options):
     return subprocess.run([refuse, *mode.split("+"), "--", *words], capture_output=True, text=True, timeout=300, **options)
 
 
-# What the shim makes fail, whatever the machine: the mechanism and its errno. None: it has to work.
+# Calls that the shim makes fail on every machine: the mechanism and its errno. None: it has to work.
 REFUSED = {
     "none": {"namespaces": None, "landlock": None, "notify": None},
     "docker": {"namespaces": 1, "landlock": None, "notify": None},
     "docker+notify": {"namespaces": 1, "landlock": None, "notify": 16},
     "mounts": {"namespaces": None, "mount_setattr": 1},
+    "chroot=1": {"namespaces": None, "enter_root": None},
+    "chroot=1+setns=1": {"namespaces": None, "mount_setattr": None, "enter_root": 1},
     "clone3=1": {"namespaces": 1},
     "clone3=13": {"namespaces": 13},
     "clone3=22": {"namespaces": 22},
@@ -134,7 +136,7 @@ def compare(number):
     for guarantee in doctor["guarantees"]:
         expect(guarantee["verified"] not in ("disproved", "unverified"), f"{guarantee['name']} is {guarantee['verified']}")
 
-    # What would allow namespaces is named where it is missed, as the machine calls it, and an empty project shows what the headline says.
+    # The setting that would allow namespaces is named where they are missing, and an empty project agrees with the headline.
     if mode.startswith("docker"):
         cause = next(item for item in doctor["mechanisms"] if item["state"] == "refused")
         planting = next(item for item in doctor["guarantees"] if item["name"] == "planting")
@@ -143,7 +145,7 @@ def compare(number):
         told = "and runs others" in run(berm, "doctor", cwd="/").stdout
         expect(told == (empty.returncode == 0), f"headline {told}, an empty project: {empty.returncode} {empty.stderr}")
 
-    # Refused exactly when doctor says so.
+    # Refused exactly when doctor reports a refusal.
     plain = run(berm, "run", "--project", scratch + "/project", "--", "true", cwd=scratch + "/project")
     expect((plain.returncode == 0) == (doctor["exit"] == 0), f"doctor {doctor['exit']}, run {plain.returncode}: {plain.stderr}")
     weaker = [item["name"] for item in doctor["guarantees"] if not item["holds"]]
@@ -171,7 +173,7 @@ def compare(number):
     expect(compared >= 10, f"only {compared} attempts could be compared")
 
 
-# As in doctor's own project: in the tier landlock what is there decides.
+# As in doctor's own project: in the tier landlock the existing files decide.
 for name, text in ((".env", "x"), (".git/HEAD", "ref: refs/heads/main\n"), (".git/config", ""), (".git/hooks/pre-commit", ""), (".git/objects/x", ""),
                    (".git/refs/x", ""), ("berm.yml", "version: 1\n")):
     make(f"{scratch}/project/{name}", text)

@@ -136,7 +136,7 @@ class Shell(Terminal):
 
     def __init__(self, **options):
         super().__init__("bash", "--norc", "--noprofile", "--noediting", "-i", **options)
-        # The echo of what is typed would look like output.
+        # The echo of the input would look like output.
         self.line("stty -echo; echo begin")
         self.expect(r"(?m)(^|> )begin\n")
 
@@ -518,6 +518,37 @@ def alone(wrap):
         return terminal.wait()
 
 
+def outlives(wrap):
+    """A job that was stopped, continued in the background and disowned is not in front: it outlives its terminal."""
+    word = f"{296 if wrap else 297}.{os.getpid():07d}"
+
+    def sleepers():
+        return [pid for pid in with_word(word) if command_line(pid).startswith(b"sleep\0")]
+
+    with playing(Shell()) as shell:
+        gate = Gate()
+        shell.line(f"{wrap}sh -c 'echo ready; read x <{gate.path}; sleep {word}; :'")
+        shell.expect("ready")
+        shell.press("\x1a")
+        shell.expect("Stopped")
+        shell.line("bg; disown -a")
+        gate.open()
+        end = time.monotonic() + LIMIT
+        while not sleepers() and time.monotonic() < end:
+            time.sleep(0.02)
+        has_run = bool(sleepers())
+        os.close(shell.master)
+        while is_alive(shell.pid) and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(2.5)  # what has the terminal gets two seconds
+        survivors = with_word(word)
+        is_left = bool(sleepers())
+        for pid in survivors:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        return has_run, is_left
+
+
 def pipeline(wrap):
     """The other commands of a pipeline keep the terminal: a pager reads its keys there; and the job stops and goes on as a whole."""
     with playing(Shell()) as shell:
@@ -591,13 +622,14 @@ COMPARED = [
     (suspend_shell, ("147", "9")),
     (front_again, "130"),
     (alone, 5),
+    (outlives, (True, True)),
     (pipeline, "0"),
     (front_of_pipeline, "130"),
     (suspend_script, ("3", "0")),
     (killed, ("137", "0")),
 ]
 for name in filter(shutil.which, SHELLS):
-    after = "0" if name == "fish" else "6"  # fish's fg has a status of its own
+    after = "0" if name == "fish" else "6"  # fish's fg has another status
     COMPARED += [(functools.partial(inner, name), [True, after, "130", "9"]), (functools.partial(outer, name), [True, after, "130"])]
 
 

@@ -26,7 +26,7 @@ def leave(*_):
     os._exit(0)
 
 
-libc.prctl(0x59616D61, ctypes.c_ulong(-1 & (2**64 - 1)), 0, 0, 0)  # Yama: anybody of this user may trace
+libc.prctl(0x59616D61, ctypes.c_ulong(-1 & (2**64 - 1)), 0, 0, 0)  # Yama: every process of this user may trace it
 memory = libc.shmget(KEY, 4096, 0o600 | 0o1000)
 rt.mq_open.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_uint, ctypes.c_void_p]
 queue = rt.mq_open(QUEUE, os.O_RDWR | os.O_CREAT, 0o600, None)

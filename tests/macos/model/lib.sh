@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the scripts here share: a scratch directory, the model, profiles of the machine in machine.yml.
+# Shared by the scripts of tests/macos: a scratch directory, the model, profiles of machine.yml.
 set -euo pipefail
 
 : "${BERM:?the path of the program under test}" "${BERM_BUILD_DIR:?}"
@@ -12,7 +12,7 @@ if ! command -v guile >/dev/null; then
 fi
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/berm-macos.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-# Where guile keeps what it compiles, so that it does so once: not in the home of whoever runs the tests.
+# Guile's cache of compiled files, outside of the user's home.
 export XDG_CACHE_HOME=$BERM_BUILD_DIR/tests/macos/cache
 mkdir -p "$XDG_CACHE_HOME" 2>/dev/null && [ -w "$XDG_CACHE_HOME" ] || XDG_CACHE_HOME=$scratch/cache
 export GUILE_AUTO_COMPILE=1
@@ -25,7 +25,7 @@ cases() {
 	"$BERM_BUILD_DIR/tests/macos/profile_cases" "$@"
 }
 
-# profile NAME: the policy on stdin, as $scratch/NAME.sb
+# profile NAME: writes the profile of the policy on stdin to $scratch/NAME.sb
 profile() {
 	cat >"$scratch/$1.yml"
 	"$BERM" plan --format=sbpl --context="$here/machine.yml" --policy="$scratch/$1.yml" >"$scratch/$1.sb"

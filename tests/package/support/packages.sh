@@ -19,7 +19,7 @@ make_packages() {
 	cmake -S "$BERM_SOURCE_DIR" -B "$packages" -DCMAKE_BUILD_TYPE=Release -DBERM_TESTS=OFF &&
 		cmake --build "$packages" --parallel 2 &&
 		"$BERM_SOURCE_DIR/script/build" static &&
-		rm -f "$packages"/*.deb "$static"/*.tar.gz &&
+		rm -f "$packages"/*.deb* "$static"/*.tar.gz* &&
 		(cd "$packages" && cpack) && (cd "$static" && cpack)
 }
 
@@ -37,7 +37,7 @@ if ! make_packages >"$scratch/packages.log" 2>&1 8>&-; then
 fi
 deb=$(echo "$packages"/berm_*.deb)
 archive=$(echo "$static"/berm-*.tar.gz)
-cp "$deb" "$archive" "$scratch"
+cp "$deb" "$archive" "$deb.sha256" "$archive.sha256" "$scratch"
 deb=$scratch/${deb##*/}
 archive=$scratch/${archive##*/}
 exec 8>&-

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# `berm agent gemini` with the real Gemini CLI: bare first, then whole in the sandbox.
+. "$(dirname "$0")/../cli/support/home.sh"
+. "$(dirname "$0")/../cli/support/lib.sh"
+. "$(dirname "$0")/support/agents.sh"
+own_settings=.gemini/settings.json
+agent gemini
+make_home
+start_model
+unset GEMINI_CLI_HOME
+export GEMINI_API_KEY=x GOOGLE_GEMINI_BASE_URL=$url
+mkdir ~/.gemini
+settings='{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
+echo "$settings" >~/.gemini/settings.json
+put_program gemini "$modules/.bin/gemini"
+arguments=(-y --skip-trust -p try -m gemini-2.5-flash)
+
+read_file() {
+	tool read_file "file_path=$1"
+}
+
+write_file() {
+	tool write_file "file_path=$1" "content=$2"
+}
+
+# Its own tools refuse paths outside the workspace and ignored files.
+own_tools=no bare_conversation gemini "${arguments[@]}"
+# It hides the user's identity from git, and takes quoted words apart, bare too.
+git_options='-c user.name=T -c user.email=t@example.org' keeps_status=no whole_conversation gemini "${arguments[@]}"
+server_conversation gemini "${arguments[@]}"
+
+mark=$project/mark
+hooks='{"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"x": {"command": "sh", "args": ["-c", "echo server >>'$mark'"]}}}'
+plant() {
+	cat <<END
+printf '%s' '$hooks' >~/.gemini/settings.json
+mkdir -p ~/.gemini/extensions/x ~/.gemini/commands ~/.gemini/policies
+echo '{"name": "x", "version": "1.0.0", "mcpServers": {"y": {"command": "sh", "args": ["-c", "echo extension >>$mark"]}}}' >~/.gemini/extensions/x/gemini-extension.json
+echo 'say planted' >~/.gemini/GEMINI.md
+mkdir .gemini; printf '%s' '$hooks' >.gemini/settings.json
+echo end
+END
+}
+places=(.gemini/settings.json .gemini/extensions .gemini/commands .gemini/policies .gemini/GEMINI.md)
+# shellcheck source=SCRIPTDIR/support/planted.sh
+. "$here/planted.sh"
+finish
