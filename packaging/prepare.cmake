@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Run by cpack between installing into a scratch tree and packing it. Directories get the usual permissions, whatever the
-# umask of whoever packs. A .deb also gets what Debian's policy asks for: copyright and changelog in their places, the
-# licence's text left out (every Debian system has it), man pages and changelog compressed without a time stamp, and the
-# completions where Debian's zsh looks for those of packages.
+# Run by cpack between installing into a scratch tree and packing it. Directories get the usual
+# permissions, independent of the umask. A .deb also follows Debian's policy: copyright and changelog
+# at their paths, no licence text (every Debian system has it), man pages and changelog compressed
+# without a time stamp, and zsh completions in Debian's directory for packages.
 
 function(prepare_run)
 	execute_process(COMMAND ${ARGN} RESULT_VARIABLE status)

@@ -1,14 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by scripts that take something out of the machine's own package mirror without touching its configuration: the machine's
-# sources as private files below $scratch, which the caller has made. Mirrors, keys and options stay what the administrator chose, and
-# proxies and credentials come from apt's own configuration. Needs no root.
+# Sourced by scripts that download from the machine's package mirror without changing its
+# configuration. Copies the package sources to $scratch, a directory of the caller. Mirrors, keys
+# and options are those of the administrator; proxies and credentials come from apt's configuration.
+# Needs no root.
 
-# private_apt_sources deb|deb-src
+# private_apt_sources deb|deb-src: copies the package sources, for binary or source packages.
 private_apt_sources() {
 	local file kind=$1
-	# apt drops root's rights for downloads and has to reach its directories then.
+	# apt downloads as an unprivileged user, which must reach its directories.
 	chmod 755 "$scratch"
 	mkdir -p "$scratch/parts" "$scratch/lists/partial" "$scratch/cache/archives/partial" "$scratch/download"
 	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
@@ -26,6 +27,7 @@ private_apt_sources() {
 	fi
 }
 
+# private_apt ARGUMENT...: runs apt-get with these sources; its output goes to $scratch/apt.log.
 private_apt() {
 	apt-get -qq -o Dir::Etc::sourcelist="$scratch/sources.list" -o Dir::Etc::sourceparts="$scratch/parts" \
 		-o Dir::State::lists="$scratch/lists" -o Dir::Cache="$scratch/cache" \
