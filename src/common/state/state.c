@@ -223,9 +223,7 @@ bool state_is_in_use(int directory)
 	return locked == 1;
 }
 
-/* Writes the path for `berm state list`, because the directory's name is only a hash. A run does
- * not depend on it. */
-static void remember_project(int directory, const char *project)
+void state_remember_project(int directory, const char *project)
 {
 	size_t length = strlen(project);
 	autoclose int fd = openat(directory, state_path_file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -271,7 +269,7 @@ static int try_class(const struct plan *plan, struct error *err)
 		return error_errno(err, EAGAIN, "cannot use %s, which is being reset", names->directory);
 	if (!is_in_place(project, names->grant_class, class))
 		return error_errno(err, ENOENT, "cannot open %s", names->directory);
-	remember_project(project, plan->context.project);
+	state_remember_project(project, plan->context.project);
 	note_use(class);
 	return steal_fd(&class);
 }

@@ -42,6 +42,10 @@ int state_lock(int directory, bool is_shared);
 /* True if a run or a reset holds the lock. */
 bool state_is_in_use(int directory);
 
+/* Writes the project's path into its state directory, for lists, because that directory's name is
+ * only a hash. Best effort: a run does not depend on it. */
+void state_remember_project(int directory, const char *project);
+
 /* True if the caller's limit on file sizes (ulimit -f) allows a file of this size. Beyond the limit
  * a write raises SIGXFSZ, which would kill berm or be forwarded to the command. */
 bool state_may_write(size_t size);
