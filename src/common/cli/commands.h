@@ -13,7 +13,7 @@
 #include "common/policy/policy.h"
 
 /* The options that each subcommand accepts. */
-#define COMMAND_RUN (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(DRY_RUN) | OPTION(HELP))
+#define COMMAND_RUN (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(DRY_RUN) | OPTION(COPY) | OPTION(UNDOABLE) | OPTION(HELP))
 #define COMMAND_AGENT (COMMAND_RUN | OPTION(PLAN))
 #define COMMAND_SHELL (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(HELP))
 #define COMMAND_PLAN                                                                                                           \

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/copies/copies.h"
 #include "common/policy/guarantee.h"
 #include "common/policy/value.h"
 #include "common/base/sha256.h"
@@ -152,6 +153,30 @@ static int take_fd(struct arena *arena, struct options *options, const char *val
 	return 0;
 }
 
+int options_set_copy(struct arena *arena, struct options *options, const char *name, struct error *err)
+{
+	if (!copy_name_is_valid(name)) {
+		error_set(err, "`%s` is not the name of a copy", name);
+		return error_hint(err, "at most %d of A-Z, a-z, 0-9, dot, dash and underscore", COPY_NAME_MAX);
+	}
+	options->copy = name;
+	set_scalar(arena, &options->command_line.workspace.copy, "workspace.copy", "always", COPY_ALWAYS);
+	return 0;
+}
+
+static int take_copy(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	return options_set_copy(arena, options, value ? value : COPY_NAME_DEFAULT, err);
+}
+
+static int take_undoable(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)value;
+	(void)err;
+	set_scalar(arena, &options->command_line.workspace.undo, "workspace.undo", "true", true);
+	return 0;
+}
+
 static int take_format(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	(void)arena;
@@ -209,6 +234,8 @@ static const struct option_row option_table[OPTION_COUNT] = {
 				   0 },
 	[OPTION_PASS_FD] = { "pass-fd", 0, "N", "pass this open file descriptor", take_fd, 0 },
 	[OPTION_DRY_RUN] = { "dry-run", 0, NULL, "show the plan, run nothing", SET(is_dry_run) },
+	[OPTION_COPY] = { "copy", 0, "[NAME]", "change a copy of the project (berm diff, apply)", take_copy, 0 },
+	[OPTION_UNDOABLE] = { "undo", 0, NULL, "let `berm undo` take the changes back", take_undoable, 0 },
 	[OPTION_PLAN] = { "plan", 0, NULL, "show the plan and the agent's files, run nothing", SET(wants_plan) },
 	[OPTION_JSON] = { "json", 0, NULL, "print JSON", SET(wants_json) },
 	[OPTION_FORMAT] = { "format", 0, "text|json|sbpl", "print text, JSON or a macOS profile", take_format, 0 },

@@ -25,6 +25,8 @@ enum option_id {
 	OPTION_ACCEPT_WEAKER,
 	OPTION_PASS_FD,
 	OPTION_DRY_RUN,
+	OPTION_COPY,
+	OPTION_UNDOABLE,
 	OPTION_PLAN,
 	OPTION_JSON,
 	OPTION_FORMAT,
@@ -73,6 +75,7 @@ struct options {
 	const char *show; /* policies --show=POLICY */
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
 	bool wants_plan; /* agent --plan */
+	const char *copy; /* run --copy[=NAME]; NULL without */
 	bool is_yes; /* --yes: asks nothing */
 	bool wants_list, wants_drop; /* trust */
 	const char *content; /* trust --drop=CONTENT, or NULL for every content */
@@ -98,6 +101,8 @@ struct options {
  * nearest known option as a hint. */
 int options_parse(struct arena *arena, uint64_t accepted, int argc, char **argv, struct options *options, int *rest,
 		  struct error *err);
+/* Asks for a copy of the project, as --copy=NAME does. */
+int options_set_copy(struct arena *arena, struct options *options, const char *name, struct error *err);
 struct text;
 /* Adds the option lines of one subcommand's help. */
 void options_help(uint64_t accepted, struct text *out);

@@ -54,6 +54,12 @@ struct copy_judge {
 	const char *(*refuses)(void *self, const char *path, enum file_type type, bool is_deletion);
 };
 
+/* Calls `look` in a child process that sees the copy, read-only, at the project's path. It writes
+ * its result to `output` and returns 0, or -1: then there is no result. *bytes is in the arena. */
+typedef int (*copy_look_function)(void *self, int output);
+int copy_look(struct arena *arena, const struct copy *copy, copy_look_function look, void *self, char **bytes, size_t *length,
+	      struct error *err);
+
 enum copy_kind { COPY_ADDED, COPY_MODIFIED, COPY_MODE, COPY_DELETED, COPY_RETYPED };
 
 /* One file, as far as a change of it can be told. Zero: absent. */
@@ -118,6 +124,9 @@ struct copy_apply_options {
 	size_t theirs_count;
 	bool is_dry_run;
 	bool is_forced; /* apply a doubtful copy */
+	/* Applied changes that stay for undo, and their disk space; 0: UNDO_KEEP, UNDO_KEEP_BYTES. */
+	size_t keep;
+	uint64_t keep_bytes;
 };
 
 struct copy_report {
