@@ -39,4 +39,36 @@ int copies_read_base(const struct copy *copy, struct timespec *base);
 /* Removes `name` of the copy with all its content, if it exists. */
 int copies_remove(int directory, const char *name, const char *shown, struct error *err);
 
+/* known.c: files of the project that berm itself left since the baseline, by an earlier apply or
+ * undo of the copy. They are no conflicts. */
+struct known_file {
+	const char *path;
+	struct copy_identity identity;
+};
+struct known_files {
+	struct known_file *items; /* sorted by path; the last of equal ones counts */
+	size_t count;
+};
+/* A missing or damaged file has none: the worst result is a conflict. */
+void known_read(struct arena *arena, const struct copy *copy, struct known_files *known);
+bool known_has(const struct known_files *known, const char *path, const struct copy_identity *identity);
+/* Adds files. Best effort. */
+void known_add(const struct copy *copy, const struct known_files *more);
+
+/* compare.c: single files of both sides. */
+struct copy_identity compare_identity(const struct stat *info);
+bool compare_is_same(const struct copy_identity *left, const struct copy_identity *right);
+/* True if the overlay has replaced the whole directory. */
+bool compare_is_opaque(int directory);
+/* True if a file of upper is a changed version of a file of the project, not a new file. */
+bool compare_has_origin(int directory, const char *name);
+/* True if both regular files, of this size, have the same bytes. In doubt false. */
+bool compare_same_content(int left, int right, const char *name, uint64_t size);
+/* Reads the target of a symlink, or NULL. */
+const char *compare_target(struct arena *arena, int directory, const char *name);
+/* True if a symlink at `path`, relative to the project, leads out of it. Textual. */
+bool compare_leads_out(const char *project, const char *path, const char *target);
+/* Removes every user.overlay.* attribute of a file or directory. -1 with errno. */
+int compare_strip(int directory, const char *name);
+
 #endif
