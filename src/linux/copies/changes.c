@@ -316,9 +316,8 @@ static int take_new(struct walk *walk, const struct place *place, const struct f
 	if (has_vanished(place, found)) {
 		change->conflict = found->is_lower ? "replaced in the project since the copy began"
 						   : "removed in the project since the copy began";
-		/* A merged directory of upper has only what changed. */
-		if (is_directory)
-			change->refused = "its directory is gone from the project";
+		/* A merged directory of upper has only what changed: it cannot replace the other. */
+		change->keeps_ours = is_directory;
 	}
 	if (is_directory && enter(walk, place, found, true, false, index) < 0)
 		return -1;

@@ -17,9 +17,8 @@
 #include "common/base/text.h"
 #include "common/fs/path.h"
 
-enum { CHUNK = 64 << 10, ATTRIBUTES_MAX = 64 << 10, FD_PATH = 32 };
+enum { CHUNK = 64 << 10, FD_PATH = 32 };
 
-static const char overlay_prefix[] = "user.overlay.";
 static const int read_flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
 
 struct copy_identity compare_identity(const struct stat *info)
@@ -97,23 +96,6 @@ bool compare_leads_out(const char *project, const char *path, const char *target
 		at += length + (at[length] == '/');
 	}
 	return false;
-}
-
-int compare_strip(int directory, const char *name)
-{
-	char names[ATTRIBUTES_MAX], path[FD_PATH];
-	autoclose int fd = -1;
-	ssize_t length;
-
-	if (!open_path(directory, name, &fd, path))
-		return -1;
-	length = listxattr(path, names, sizeof names);
-	if (length < 0)
-		return errno == ENOTSUP ? 0 : -1;
-	for (const char *at = names; at < names + length; at += strlen(at) + 1)
-		if (text_starts_with(at, overlay_prefix) && removexattr(path, at) < 0)
-			return -1;
-	return 0;
 }
 
 int copy_read(struct arena *arena, const struct copy *copy, const struct copy_change *change, enum copy_which which,

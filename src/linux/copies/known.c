@@ -15,7 +15,7 @@
 
 enum { KNOWN_MAX = 64 << 20 };
 
-struct record {
+struct known_record {
 	uint64_t inode;
 	int64_t seconds;
 	uint32_t nanoseconds, length;
@@ -35,7 +35,7 @@ static int compare_files(const void *left, const void *right)
 void known_read(struct arena *arena, const struct copy *copy, struct known_files *known)
 {
 	struct private_file file;
-	struct record record;
+	struct known_record record;
 
 	*known = (struct known_files){ 0 };
 	if (private_file_read(arena, copy->fd, COPY_KNOWN, PRIVATE_FILE_OWN, KNOWN_MAX, &file) < 0)
@@ -79,7 +79,7 @@ void known_add(const struct copy *copy, const struct known_files *more)
 		return;
 	for (size_t i = 0; i < more->count; i++) {
 		const struct known_file *file = &more->items[i];
-		const struct record record = {
+		const struct known_record record = {
 			.inode = file->identity.inode,
 			.seconds = file->identity.seconds,
 			.nanoseconds = file->identity.nanoseconds,
