@@ -189,7 +189,7 @@ int act_backward(const struct stage *stage, size_t *kept, struct error *err)
 				(struct known_file){ .path = path, .identity = compare_identity(&info) };
 	}
 	if (stage->copy->fd >= 0)
-		known_add(stage->copy, &known);
+		own_files_add(stage->copy, &known);
 	for (size_t i = 0; status == 0 && i < stage->journal->count; i++)
 		*kept += !give_back(stage, i);
 	return status;
@@ -237,7 +237,7 @@ void act_note_known(const struct stage *stage, const struct journal_states *done
 		if (done->items[i].inode != 0 && !stage->journal->items[i].is_directory)
 			*arena_push(stage->arena, &files) =
 				(struct known_file){ .path = stage->journal->items[i].path, .identity = done->items[i] };
-	known_add(stage->copy, &files);
+	own_files_add(stage->copy, &files);
 }
 
 int act_reset_copy(const struct copy *copy, struct error *err)

@@ -123,7 +123,7 @@ static const char *find_conflict(const struct walk *walk, const struct found *fo
 	if (!found->is_lower || S_ISDIR(found->lower.st_mode) || !is_since(walk, &found->lower))
 		return NULL;
 	identity = compare_identity(&found->lower);
-	return known_has(&walk->known, found->path, &identity) ? NULL : changed_since;
+	return own_files_have(&walk->known, found->path, &identity) ? NULL : changed_since;
 }
 
 static mode_t mode_of(const struct stat *info)
@@ -444,7 +444,7 @@ int copy_list_changes(struct arena *arena, const struct copy *copy, const struct
 		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot open %s/%s", copy->directory, COPY_UPPER);
 	if (copies_read_base(copy, &walk.base) < 0)
 		return error_set(err, "%s has no baseline: it cannot be told what the project changed since", copy->directory);
-	known_read(arena, copy, &walk.known);
+	own_files_read(arena, copy, &walk.known);
 	root.is_opaque = compare_is_opaque(upper);
 	root.parent = info.st_ino;
 	root.may_have_vanished = is_since(&walk, &info);

@@ -45,7 +45,7 @@ int copies_read_base(const struct copy *copy, struct timespec *base);
 /* Removes `name` of the copy with all its content, if it exists. */
 int copies_remove(int directory, const char *name, const char *shown, struct error *err);
 
-/* known.c: files of the project that berm itself left since the baseline, by an earlier apply or
+/* own_files.c: files of the project that berm itself left since the baseline, by an earlier apply or
  * undo of the copy. They are no conflicts. */
 struct known_file {
 	const char *path;
@@ -56,10 +56,10 @@ struct known_files {
 	size_t count;
 };
 /* A missing or damaged file has none: the worst result is a conflict. */
-void known_read(struct arena *arena, const struct copy *copy, struct known_files *known);
-bool known_has(const struct known_files *known, const char *path, const struct copy_identity *identity);
+void own_files_read(struct arena *arena, const struct copy *copy, struct known_files *known);
+bool own_files_have(const struct known_files *known, const char *path, const struct copy_identity *identity);
 /* Adds files. Best effort. */
-void known_add(const struct copy *copy, const struct known_files *more);
+void own_files_add(const struct copy *copy, const struct known_files *more);
 
 /* compare.c: single files of both sides. */
 struct copy_identity compare_identity(const struct stat *info);

@@ -32,7 +32,7 @@ static int compare_files(const void *left, const void *right)
 	return one->path < two->path ? -1 : one->path > two->path;
 }
 
-void known_read(struct arena *arena, const struct copy *copy, struct known_files *known)
+void own_files_read(struct arena *arena, const struct copy *copy, struct known_files *known)
 {
 	struct private_file file;
 	struct known_record record;
@@ -55,7 +55,7 @@ void known_read(struct arena *arena, const struct copy *copy, struct known_files
 		qsort(known->items, known->count, sizeof *known->items, compare_files);
 }
 
-bool known_has(const struct known_files *known, const char *path, const struct copy_identity *identity)
+bool own_files_have(const struct known_files *known, const char *path, const struct copy_identity *identity)
 {
 	size_t low = 0, high = known->count;
 	while (low < high) {
@@ -69,7 +69,7 @@ bool known_has(const struct known_files *known, const char *path, const struct c
 	       compare_is_same(&known->items[low - 1].identity, identity);
 }
 
-void known_add(const struct copy *copy, const struct known_files *more)
+void own_files_add(const struct copy *copy, const struct known_files *more)
 {
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
 	autoclose int fd = more->count == 0 ? -1 : openat(copy->fd, COPY_KNOWN, flags, 0600);
