@@ -11,7 +11,7 @@ static const char journal_magic[8] = { 'b', 'e', 'r', 'm', 'j', 'r', 'n', '1' };
 static const char states_magic[8] = { 'b', 'e', 'r', 'm', 's', 't', 'a', '1' };
 
 /* The least bytes of one operation or identity: bounds the count before memory is reserved. */
-enum { OPERATION_MIN = 8 * 9, IDENTITY_BYTES = 8 * 3 };
+enum { OPERATION_MIN = 8 * 11, IDENTITY_BYTES = 8 * 3 };
 
 static void add_number(struct text *out, uint64_t value)
 {
@@ -121,6 +121,7 @@ static void add_operation(struct text *out, const struct journal_operation *oper
 	add_number(out, operation->before_mode);
 	add_number(out, operation->after_mode);
 	add_number(out, operation->is_directory);
+	add_number(out, operation->is_used_again);
 }
 
 void journal_encode(const struct journal *journal, struct text *out)
@@ -147,6 +148,7 @@ static void read_operation(struct reader *reader, struct journal_operation *oper
 	operation->before_mode = (mode_t)read_bounded(reader, 07777);
 	operation->after_mode = (mode_t)read_bounded(reader, 07777);
 	operation->is_directory = read_bounded(reader, 1);
+	operation->is_used_again = read_bounded(reader, 1);
 	reader->is_bad |= !journal_path_is_safe(operation->path);
 }
 

@@ -30,6 +30,7 @@ struct journal_operation {
 	uint64_t parent; /* inode of its directory in the project; 0: made by an earlier operation */
 	mode_t before_mode, after_mode;
 	bool is_directory;
+	bool is_used_again; /* a later operation uses the name that this one frees */
 };
 
 struct journal {

@@ -154,7 +154,8 @@ static bool give_back(const struct stage *stage, size_t index)
 	step_name(stored, "", index);
 	is_stored = fstatat(stage->store, stored, &info, AT_SYMLINK_NOFOLLOW) == 0;
 	if (operation->kind == JOURNAL_DELETE)
-		return parent >= 0 && (transfer_make_whiteout(parent, name) == 0 || errno == EEXIST);
+		return operation->is_used_again ||
+		       (parent >= 0 && (transfer_make_whiteout(parent, name) == 0 || errno == EEXIST));
 	if (operation->kind == JOURNAL_MAKE_DIRECTORY)
 		return parent >= 0 && (mkdirat(parent, name, operation->after_mode | 0700) == 0 || errno == EEXIST);
 	if (operation->kind == JOURNAL_SET_MODE && operation->is_directory)

@@ -189,7 +189,7 @@ static void add_operation(struct arena *arena, struct planned_list *list, const 
 	planned->unit = change->unit;
 	planned->index = list->count;
 	planned->rank = rank_of(change->unit, change->path, is_last);
-	if (kind == JOURNAL_MAKE_DIRECTORY && change->unit)
+	if (change->unit && (kind == JOURNAL_MAKE_DIRECTORY || (kind == JOURNAL_DELETE && !is_last)))
 		planned->rank = RANK_OBJECTS;
 	if (kind == JOURNAL_SET_MODE && change->after.type == FILE_DIRECTORY && (change->after.mode & 0700) != 0700)
 		planned->rank = RANK_CLOSED;
@@ -202,6 +202,7 @@ static void add_operation(struct arena *arena, struct planned_list *list, const 
 		.parent = change->parent,
 		.before_mode = change->before.mode,
 		.after_mode = change->after.mode,
+		.is_used_again = kind == JOURNAL_DELETE && !is_last,
 		.is_directory = (kind == JOURNAL_DELETE ? change->before.type : change->after.type) == FILE_DIRECTORY,
 	};
 }

@@ -58,8 +58,7 @@ static const char *find_change(const struct stage *stage, const struct record *r
 		now = compare_identity(&info);
 	switch (operation->kind) {
 	case JOURNAL_DELETE:
-		/* A directory may have taken the name in the same apply. */
-		if (is_there && record->done.items[index].inode != now.inode)
+		if (is_there && !operation->is_used_again)
 			return "exists again";
 		return parent < 0 && operation->parent != 0 ? "its directory is gone" : NULL;
 	case JOURNAL_MAKE_DIRECTORY:
