@@ -51,6 +51,12 @@ enum option_id {
 	OPTION_REPOSITORY,
 	OPTION_GLOBAL,
 	OPTION_UNINSTALL,
+	OPTION_STAT,
+	OPTION_NAME_ONLY,
+	OPTION_EXIT_CODE,
+	OPTION_OURS,
+	OPTION_THEIRS,
+	OPTION_FORCE,
 	OPTION_YES,
 	OPTION_INSTALL_APPARMOR,
 	OPTION_REMOVE_APPARMOR,
@@ -91,6 +97,12 @@ struct options {
 	bool wants_apparmor; /* doctor --install-apparmor */
 	bool wants_no_apparmor; /* doctor --remove-apparmor */
 	bool wants_why_rebuilt; /* plan --why-rebuilt */
+	bool wants_stat, wants_names, wants_exit_code; /* diff */
+	struct option_paths {
+		const char **items;
+		size_t count;
+	} ours, theirs; /* apply */
+	bool is_forced; /* apply */
 	struct policy command_line; /* LAYER_COMMAND_LINE */
 	int pass_fds[OPTIONS_PASS_FD_MAX];
 	size_t pass_fd_count;

@@ -48,7 +48,7 @@ static int refuse_worktree(const struct plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < plan->grants.count; i++) {
 		const struct plan_grant *grant = &plan->grants.items[i];
-		if (grant->kind != GRANT_WRITE || grant->rule != &rule_git_worktree ||
+		if (grant->kind != GRANT_WRITE || strcmp(grant->rule->text, rule_git_worktree.text) != 0 ||
 		    path_is_within(grant->path, plan->context.project))
 			continue;
 		error_set(err, "the project is a linked worktree: its repository %s is outside and would not be copied",

@@ -86,6 +86,7 @@ struct copy_change {
 	bool leads_out; /* a symlink whose target is outside the project */
 	bool drops_set_id; /* the copy's file is setuid or setgid, which is not applied */
 	const char *conflict; /* how the project changed since the baseline, or NULL */
+	bool keeps_ours; /* the conflict can only be resolved for the project's version */
 	const char *refused; /* why it is not applied, or NULL */
 	/* The added or deleted directory in which this entry lies, as index; COPY_NO_CHANGE:
 	 * none. */
@@ -94,6 +95,7 @@ struct copy_change {
 	const char *unit;
 	uint64_t parent; /* inode of its directory in the project; 0: there is none yet */
 	bool is_implied; /* deleted by an opaque directory: there is no whiteout */
+	bool is_chosen; /* set by copy_apply */
 };
 
 struct copy_changes {
@@ -140,7 +142,7 @@ struct copy_report {
 };
 
 /* Applies changes to the project and keeps what they replace for undo. With a conflict that the
- * options do not resolve, nothing is applied. Marks in `changes` what was not applied. */
+ * options do not resolve, nothing is applied. Marks in `changes` what was chosen. */
 int copy_apply(struct arena *arena, const struct copy *copy, struct copy_changes *changes,
 	       const struct copy_apply_options *options, struct copy_report *report, struct error *err);
 /* Completes an interrupted apply of this copy. Returns 1 if there was one, 0 if not, -1 with err.
@@ -151,8 +153,6 @@ int copy_resume(struct arena *arena, const struct copy *copy, struct copy_report
 int copy_discard(struct copy *copy, struct error *err);
 
 struct copy_entry {
-	const char *project_key;
-	const char *project; /* NULL: unknown */
 	const char *name;
 	struct state_size size;
 	int64_t last_use; /* seconds since 1970 */

@@ -227,8 +227,7 @@ int copies_read_base(const struct copy *copy, struct timespec *base)
 	return 0;
 }
 
-/* Makes `upper` with the mode of the project, because the command sees it as the project's. */
-static int make_upper(const struct copy *copy, struct error *err)
+int copies_make_upper(const struct copy *copy, struct error *err)
 {
 	struct stat info;
 	if (stat(copy->project, &info) < 0)
@@ -261,7 +260,10 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 	autoclose int own_upper = -1, own_work = -1;
 
 	*upper = *work = -1;
-	if (make_upper(copy, err) < 0 || make_work(copy, err) < 0 || write_boot_id(copy, err) < 0 ||
+	if (copies_refuse_pending(copy, err) < 0)
+		return -1;
+	*err = (struct error){ 0 };
+	if (copies_make_upper(copy, err) < 0 || make_work(copy, err) < 0 || write_boot_id(copy, err) < 0 ||
 	    copies_make_base(copy, err) < 0)
 		return -1;
 	own_upper = open_layer(copy, COPY_UPPER, err);
