@@ -75,9 +75,13 @@ static const char *refuses(void *self, const char *path, enum file_type type, bo
 	struct judge *judge = self;
 	const char *absolute = path_join(&judge->session->arena, judge->plan->context.project, path);
 	struct verdict verdict = plan_check_path(judge->plan, ACCESS_WRITE, absolute, type == FILE_DIRECTORY);
-	const struct rule *rule;
+	const struct rule *rule = plan_denied_by(judge->plan, absolute, type == FILE_DIRECTORY);
 	struct stat info;
 
+	/* Inside, a denied name is the command's own until the next launch; it never reaches the
+	 * project. */
+	if (rule)
+		return with_rule(judge, "denied", rule);
 	/* The command could not have done this in the project itself. */
 	if (!verdict.is_allowed)
 		return verdict.rule ? with_rule(judge, verdict.reason, verdict.rule) : verdict.reason;

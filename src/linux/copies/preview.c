@@ -56,15 +56,24 @@ static int mount_copy(const struct copy *copy, struct error *err)
 	return 0;
 }
 
-_Noreturn static void look_inside(const struct copy *copy, copy_look_function look, void *self, int output)
+/* The ids of the caller have no name in the new namespace before they are mapped. */
+struct look_request {
+	const struct copy *copy;
+	copy_look_function look;
+	void *self;
+	uid_t uid;
+	gid_t gid;
+};
+
+_Noreturn static void look_inside(const struct look_request *request, int output)
 {
 	const struct namespaces_options options = { .has_host_network = true };
 	struct error err = { 0 };
-	if (namespaces_settle(&options, getuid(), getgid(), &err) < 0 || mount_copy(copy, &err) < 0) {
+	if (namespaces_settle(&options, request->uid, request->gid, &err) < 0 || mount_copy(request->copy, &err) < 0) {
 		dprintf(output, "%s", err.message);
 		_exit(2);
 	}
-	_exit(look(self, output) < 0 ? 1 : 0);
+	_exit(request->look(request->self, output) < 0 ? 1 : 0);
 }
 
 /* Reads until every writer has closed the pipe. */
@@ -86,6 +95,7 @@ int copy_look(struct arena *arena, const struct copy *copy, copy_look_function l
 	      struct error *err)
 {
 	const struct namespaces_options options = { .has_host_network = true };
+	const struct look_request request = { copy, look, self, geteuid(), getegid() };
 	autoclose int pidfd = -1;
 	struct text out = { 0 };
 	int ends[2], status = 0, got;
@@ -96,7 +106,7 @@ int copy_look(struct arena *arena, const struct copy *copy, copy_look_function l
 	fflush(NULL); /* the child must not write what is buffered */
 	pid = namespaces_fork(&options, &pidfd, err);
 	if (pid == 0)
-		look_inside(copy, look, self, ends[1]);
+		look_inside(&request, ends[1]);
 	close(ends[1]);
 	got = pid < 0 ? -1 : read_all(ends[0], &out);
 	close(ends[0]);
