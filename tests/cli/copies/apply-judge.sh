@@ -15,7 +15,7 @@ if ! unshare -Urm true 2>/dev/null; then
 fi
 
 renew() {
-	chmod -R u+rwX "$project" 2>/dev/null
+	chmod -R u+rwX "$project" "$XDG_STATE_HOME" 2>/dev/null
 	cd "$scratch" && rm -rf "$project" "$XDG_STATE_HOME" && mkdir -p "$project" && cd "$project" || exit 1
 	git init -q . && git config user.name Ada && git config user.email ada@example.org
 	mkdir src && echo x >src/file && git add . && git commit -qm first
