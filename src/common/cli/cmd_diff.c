@@ -164,9 +164,21 @@ static void add_names(struct printer *printer, const struct copy_change *change,
 	text_free(&line);
 }
 
+/* Git knows only one bit of a mode. */
+static void add_note_of_mode(struct printer *printer, const struct copy_change *change)
+{
+	text_add(&printer->out, "# %s: mode %04o -> %04o\n", text_visible(&printer->session->arena, change->path),
+		 (unsigned)change->before.mode, (unsigned)change->after.mode);
+}
+
 static void add_header(struct printer *printer, const struct copy_change *change, bool has_before, bool has_after)
 {
 	struct text line = { 0 };
+	if (has_before && has_after && git_mode(&change->before) == git_mode(&change->after) &&
+	    change->before.mode != change->after.mode && change->after.type == FILE_REGULAR)
+		add_note_of_mode(printer, change);
+	if (change->kind == COPY_MODE && git_mode(&change->before) == git_mode(&change->after))
+		return;
 	text_add(&line, "diff --git ");
 	add_quoted(&line, "a/", change->path);
 	text_add(&line, " ");
@@ -179,8 +191,6 @@ static void add_header(struct printer *printer, const struct copy_change *change
 		text_add(&printer->out, "deleted file mode %06o\n", git_mode(&change->before));
 	else if (git_mode(&change->before) != git_mode(&change->after))
 		text_add(&printer->out, "old mode %06o\nnew mode %06o\n", git_mode(&change->before), git_mode(&change->after));
-	else if (change->before.mode != change->after.mode && change->after.type == FILE_REGULAR)
-		text_add(&printer->out, "# mode %04o -> %04o\n", (unsigned)change->before.mode, (unsigned)change->after.mode);
 }
 
 /* Adds the patch of one side to another; is_before or is_after is false for /dev/null. */
@@ -222,7 +232,7 @@ static void add_note(struct printer *printer, const struct copy_change *change)
 	case COPY_MODIFIED:
 		break;
 	}
-	text_add(out, "# %s: mode %04o -> %04o\n", path, (unsigned)change->before.mode, (unsigned)change->after.mode);
+	add_note_of_mode(printer, change);
 }
 
 static void add_change(struct printer *printer, const struct copy_change *change)

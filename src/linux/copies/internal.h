@@ -138,7 +138,6 @@ struct record {
 	enum undo_state state;
 	bool has_ready, is_undoing;
 	struct journal_states done;
-	struct timespec done_time;
 };
 struct record_numbers {
 	uint64_t *items; /* ascending */
