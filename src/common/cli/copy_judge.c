@@ -8,23 +8,29 @@
 #include "common/plan/plan.h"
 #include "common/scan/scan.h"
 
+static const char *name_rule(struct arena *arena, const struct rule *rule)
+{
+	const char *text = text_visible(arena, rule->text), *source = text_visible(arena, rule->origin.source);
+	if (rule->origin.line == 0)
+		return arena_printf(arena, "%s: %s (%s)", rule->key, text, source);
+	return arena_printf(arena, "%s: %s (%s:%u)", rule->key, text, source, rule->origin.line);
+}
+
+/* A protected name that does not exist yet is writable for the plan, because a run looks for it
+ * afterwards. Here it is refused at once. */
 static const char *refuses(void *self, const char *path, enum file_type type, bool is_deletion)
 {
 	struct session *session = self;
 	struct arena *arena = &session->arena;
 	const char *absolute = path_join(arena, session->context.project, path);
-	struct verdict verdict = plan_check_path(&session->plan, ACCESS_WRITE, absolute, type == FILE_DIRECTORY);
+	bool is_directory = type == FILE_DIRECTORY;
+	struct verdict verdict = plan_check_path(&session->plan, ACCESS_WRITE, absolute, is_directory);
+	const struct rule *rule = verdict.is_allowed ? plan_protected_by(&session->plan, absolute, is_directory) : verdict.rule;
 
 	(void)is_deletion;
-	if (verdict.is_allowed)
-		return NULL;
-	if (!verdict.rule)
-		return verdict.reason;
-	if (verdict.rule->origin.line == 0)
-		return arena_printf(arena, "%s: %s (%s)", verdict.rule->key, text_visible(arena, verdict.rule->text),
-				    text_visible(arena, verdict.rule->origin.source));
-	return arena_printf(arena, "%s: %s (%s:%u)", verdict.rule->key, text_visible(arena, verdict.rule->text),
-			    text_visible(arena, verdict.rule->origin.source), verdict.rule->origin.line);
+	if (rule)
+		return name_rule(arena, rule);
+	return verdict.is_allowed ? NULL : verdict.reason;
 }
 
 int copies_judge_open(struct session *session, const struct copy *copy, struct copy_judge *judge, struct error *err)
