@@ -26,7 +26,7 @@ static void add_left(struct session *session, struct text *out, const struct cop
 	size_t shown = 0, more = 0;
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct copy_change *change = &changes->items[i];
-		if (!change->conflict && !change->refused)
+		if ((!change->conflict && !change->refused) || copy_is_folded(changes, i))
 			continue;
 		if (shown++ < SHOWN_MAX)
 			copy_add_marks(&session->arena, out, change, "  ");

@@ -117,6 +117,40 @@ int copy_project_paths(struct session *session, char **words, size_t count, stru
 	return 0;
 }
 
+static bool is_same_unit(const struct copy_change *left, const struct copy_change *right)
+{
+	return left->unit && right->unit && strcmp(left->unit, right->unit) == 0;
+}
+
+/* Changes are sorted, so those of a git directory follow each other, but for other ones in it. */
+bool copy_begins_unit(const struct copy_changes *changes, size_t index)
+{
+	if (!changes->items[index].unit || (index > 0 && is_same_unit(&changes->items[index - 1], &changes->items[index])))
+		return false;
+	for (size_t i = index; i-- > 0;)
+		if (is_same_unit(&changes->items[i], &changes->items[index]))
+			return false;
+	return true;
+}
+
+size_t copy_count_unit(const struct copy_changes *changes, size_t index)
+{
+	size_t count = 0;
+	for (size_t i = index; i < changes->count; i++)
+		count += is_same_unit(&changes->items[i], &changes->items[index]);
+	return count;
+}
+
+bool copy_is_folded(const struct copy_changes *changes, size_t index)
+{
+	const struct copy_change *change = &changes->items[index];
+	if (!change->refused || change->conflict)
+		return false;
+	if (change->unit)
+		return !copy_begins_unit(changes, index);
+	return change->within != COPY_NO_CHANGE && changes->items[change->within].refused;
+}
+
 char copy_letter(const struct copy_change *change)
 {
 	static const char letters[] = {

@@ -164,9 +164,21 @@ static void add_names(struct printer *printer, const struct copy_change *change,
 	text_free(&line);
 }
 
+/* Git knows only one bit of a mode. */
+static void add_note_of_mode(struct printer *printer, const struct copy_change *change)
+{
+	text_add(&printer->out, "# %s: mode %04o -> %04o\n", text_visible(&printer->session->arena, change->path),
+		 (unsigned)change->before.mode, (unsigned)change->after.mode);
+}
+
 static void add_header(struct printer *printer, const struct copy_change *change, bool has_before, bool has_after)
 {
 	struct text line = { 0 };
+	if (has_before && has_after && git_mode(&change->before) == git_mode(&change->after) &&
+	    change->before.mode != change->after.mode && change->after.type == FILE_REGULAR)
+		add_note_of_mode(printer, change);
+	if (change->kind == COPY_MODE && git_mode(&change->before) == git_mode(&change->after))
+		return;
 	text_add(&line, "diff --git ");
 	add_quoted(&line, "a/", change->path);
 	text_add(&line, " ");
@@ -179,8 +191,6 @@ static void add_header(struct printer *printer, const struct copy_change *change
 		text_add(&printer->out, "deleted file mode %06o\n", git_mode(&change->before));
 	else if (git_mode(&change->before) != git_mode(&change->after))
 		text_add(&printer->out, "old mode %06o\nnew mode %06o\n", git_mode(&change->before), git_mode(&change->after));
-	else if (change->before.mode != change->after.mode && change->after.type == FILE_REGULAR)
-		text_add(&printer->out, "# mode %04o -> %04o\n", (unsigned)change->before.mode, (unsigned)change->after.mode);
 }
 
 /* Adds the patch of one side to another; is_before or is_after is false for /dev/null. */
@@ -222,7 +232,7 @@ static void add_note(struct printer *printer, const struct copy_change *change)
 	case COPY_MODIFIED:
 		break;
 	}
-	text_add(out, "# %s: mode %04o -> %04o\n", path, (unsigned)change->before.mode, (unsigned)change->after.mode);
+	add_note_of_mode(printer, change);
 }
 
 static void add_change(struct printer *printer, const struct copy_change *change)
@@ -324,6 +334,44 @@ static bool is_wanted(const struct copy_change *change, const struct copy_words 
 	return paths->count == 0;
 }
 
+/* One line stands for a git directory: its files are not for people. They are shown if a path of
+ * the command line names one. */
+static void add_unit(struct printer *printer, const struct copy_changes *changes, size_t index)
+{
+	const struct copy_change *change = &changes->items[index];
+	size_t count = copy_count_unit(changes, index);
+	const char *unit = text_visible(&printer->session->arena, change->unit);
+	text_add(&printer->out, "# %s: %zu change%s of git's own files (berm diff -- %s shows them)\n", unit, count,
+		 count == 1 ? "" : "s", unit);
+	copy_add_marks(&printer->session->arena, &printer->out, change, "");
+}
+
+/* Returns false if nothing is to be printed about this change for people. */
+static bool is_shown(struct printer *printer, const struct copy_changes *changes, size_t index, bool has_paths)
+{
+	const struct copy_change *change = &changes->items[index];
+	if (change->unit && !has_paths) {
+		if (copy_begins_unit(changes, index))
+			add_unit(printer, changes, index);
+		return false;
+	}
+	return has_paths || !copy_is_folded(changes, index);
+}
+
+static void add_for_people(struct printer *printer, const struct copy_changes *changes, size_t index, bool has_paths)
+{
+	const struct copy_change *change = &changes->items[index];
+	const struct options *options = &printer->session->options;
+	if (options->wants_names)
+		text_add(&printer->out, "%s\n", text_visible(&printer->session->arena, change->path));
+	else if (!is_shown(printer, changes, index, has_paths))
+		return;
+	else if (options->wants_stat)
+		add_stat(printer, change);
+	else
+		add_change(printer, change);
+}
+
 static void print_changes(struct printer *printer, const struct copy_changes *changes, const struct copy_words *paths,
 			  size_t *shown)
 {
@@ -344,12 +392,8 @@ static void print_changes(struct printer *printer, const struct copy_changes *ch
 		++*shown;
 		if (options->wants_json)
 			add_json(&json, change);
-		else if (options->wants_names)
-			text_add(&printer->out, "%s\n", text_visible(&printer->session->arena, change->path));
-		else if (options->wants_stat)
-			add_stat(printer, change);
 		else
-			add_change(printer, change);
+			add_for_people(printer, changes, i, paths->count > 0);
 		/* Written piece by piece: a copy may be large. */
 		if (!options->wants_json && printer->out.length > 0) {
 			fwrite(printer->out.data, 1, printer->out.length, stdout);

@@ -93,7 +93,8 @@ static int report(struct session *session, const struct undo_report *report)
 	printf("%s %llu (%zu change%s)\n", report->was_interrupted ? "took back the interrupted apply" : "undid apply",
 	       (unsigned long long)report->number, report->undone, report->undone == 1 ? "" : "s");
 	fflush(stdout);
-	if (report->kept > 0)
+	/* The copy of a run with --undo was removed when it was applied. */
+	if (report->kept > 0 && session->options.is_verbose)
 		fprintf(stderr, "berm: the copy could not take %zu of the changes back\n", report->kept);
 	return 0;
 }

@@ -28,6 +28,13 @@ const char *copy_project_path(struct session *session, const char *word, struct 
 /* Replaces all words by paths relative to the project. */
 int copy_project_paths(struct session *session, char **words, size_t count, struct error *err);
 
+/* True if a line about this change would repeat one about a directory above it, which is not applied
+ * as a whole: a refused one, or a git directory. */
+bool copy_is_folded(const struct copy_changes *changes, size_t index);
+/* True if the change is the first of a git directory. */
+bool copy_begins_unit(const struct copy_changes *changes, size_t index);
+/* Returns how many changes the git directory of this one has. */
+size_t copy_count_unit(const struct copy_changes *changes, size_t index);
 /* Returns one letter for a change: A, M, D, T (another type), or m (only the mode). */
 char copy_letter(const struct copy_change *change);
 /* Adds "!" and the reason why a change is a conflict or not applied, if it is. */

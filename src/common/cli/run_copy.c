@@ -10,6 +10,7 @@
 
 #include "common/base/text.h"
 #include "common/cli/commands.h"
+#include "common/cli/copy_command.h"
 #include "common/cli/copy_judge.h"
 
 static const char variable[] = "BERM_COPY";
@@ -114,7 +115,7 @@ static void report_left(const struct session *session, const struct copy_changes
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct copy_change *change = &changes->items[i];
 		const char *why = change->conflict ? change->conflict : change->refused;
-		if (why && change->within == COPY_NO_CHANGE)
+		if (why && !copy_is_folded(changes, i))
 			fprintf(stderr, "berm: not applied: %s: %s\n", text_visible(session->plan.arena, change->path), why);
 	}
 }

@@ -125,14 +125,9 @@ static int make_parents(const struct stage *stage, const char *path, const char 
 	for (const char *slash; at >= 0 && (slash = strchr(rest, '/')); rest = slash + 1) {
 		const char *component = arena_copy_n(stage->arena, rest, (size_t)(slash - rest));
 		struct stat info;
+		bool is_there = look_at(stage, arena_copy_n(stage->arena, path, (size_t)(slash - path)), &info);
 		int next;
-		if (mkdirat(at, component, 0700) == 0) {
-			mode_t mode = 0755;
-			if (look_at(stage, arena_copy_n(stage->arena, path, (size_t)(slash - path)), &info))
-				mode = info.st_mode & 07777;
-			if (fchmodat(at, component, mode, 0) < 0)
-				return -1;
-		}
+		(void)copies_make_directory(at, component, is_there ? info.st_mode & 01777 : 0755);
 		next = openat(at, component, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		cleanup_close(&at);
 		at = next;
@@ -157,9 +152,10 @@ static bool give_back(const struct stage *stage, size_t index)
 		return operation->is_used_again ||
 		       (parent >= 0 && (transfer_make_whiteout(parent, name) == 0 || errno == EEXIST));
 	if (operation->kind == JOURNAL_MAKE_DIRECTORY)
-		return parent >= 0 && (mkdirat(parent, name, operation->after_mode | 0700) == 0 || errno == EEXIST);
+		return parent >= 0 &&
+		       (copies_make_directory(parent, name, operation->after_mode | 0700) == 0 || errno == EEXIST);
 	if (operation->kind == JOURNAL_SET_MODE && operation->is_directory)
-		return parent >= 0 && (mkdirat(parent, name, 0700) == 0 || errno == EEXIST) &&
+		return parent >= 0 && (copies_make_directory(parent, name, operation->after_mode) == 0 || errno == EEXIST) &&
 		       fchmodat(parent, name, operation->after_mode, 0) == 0;
 	if (!is_stored)
 		return true;

@@ -288,18 +288,16 @@ static int take_merged(struct walk *walk, const struct place *place, const struc
 	return enter(walk, place, found, true, true, index);
 }
 
-/* True if the copy's version goes back to one of the project that is gone. A file that the command
- * renamed looks the same: then only a directory in which the project changed something is in
- * doubt. */
-static bool has_vanished(const struct place *place, const struct found *found)
+/* True if the copy's version goes back to one of the project that is gone. The overlay marks what it
+ * took from there. A file that the command renamed looks the same: then only a directory in which
+ * the project changed something is in doubt. Directories of the project cannot be renamed. */
+static bool has_vanished(const struct walk *walk, const struct place *place, const struct found *found)
 {
-	autoclose int fd = -1;
-	if (found->is_lower ? S_ISDIR(found->lower.st_mode) : !place->may_have_vanished)
+	if (found->is_lower ? S_ISDIR(found->lower.st_mode) || !find_conflict(walk, found) : !place->may_have_vanished)
 		return false;
-	if (!S_ISDIR(found->upper.st_mode))
-		return !found->is_lower && compare_has_origin(place->upper, found->name);
-	fd = copies_open_below(place->upper, found->name, O_RDONLY | O_DIRECTORY);
-	return fd < 0 || (!place->is_opaque && !compare_is_opaque(fd));
+	if (found->is_lower && !S_ISDIR(found->upper.st_mode))
+		return false;
+	return compare_has_origin(place->upper, found->name);
 }
 
 /* Takes a file or directory that has another type in the project, or no counterpart. */
@@ -313,7 +311,7 @@ static int take_new(struct walk *walk, const struct place *place, const struct f
 	if (add_change(walk, place, found, found->is_lower ? COPY_RETYPED : COPY_ADDED, &index) < 0)
 		return -1;
 	change = &walk->changes->items[index];
-	if (has_vanished(place, found)) {
+	if (has_vanished(walk, place, found)) {
 		change->conflict = found->is_lower ? "replaced in the project since the copy began"
 						   : "removed in the project since the copy began";
 		/* A merged directory of upper has only what changed: it cannot replace the other. */

@@ -35,6 +35,8 @@ int copies_open_project(struct arena *arena, const char *state_directory, const 
 int copies_refuse_pending(const struct copy *copy, struct error *err);
 /* True if the run was on another boot and its files may not be on the disk. */
 bool copies_is_doubtful(const struct copy *copy);
+/* Makes a directory with this mode at once, whatever the umask is. -1 with errno. */
+int copies_make_directory(int parent, const char *name, mode_t mode);
 /* Makes `upper`, if there is none, with the mode of the project: the command sees it as the
  * project's. */
 int copies_make_upper(const struct copy *copy, struct error *err);
@@ -138,7 +140,6 @@ struct record {
 	enum undo_state state;
 	bool has_ready, is_undoing;
 	struct journal_states done;
-	struct timespec done_time;
 };
 struct record_numbers {
 	uint64_t *items; /* ascending */

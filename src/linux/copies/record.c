@@ -94,11 +94,7 @@ static void read_ready(struct arena *arena, struct record *record)
 
 static void read_state(struct arena *arena, struct record *record)
 {
-	struct stat info;
-	bool is_done = fstatat(record->fd, RECORD_DONE, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-		       record_read_states(arena, record, RECORD_DONE, &record->done);
-	if (is_done)
-		record->done_time = info.st_ctim;
+	bool is_done = record_read_states(arena, record, RECORD_DONE, &record->done);
 	record->is_undoing = is_done && has_mark(record, RECORD_UNDOING);
 	if (has_mark(record, RECORD_UNDONE))
 		record->state = UNDO_TAKEN_BACK;

@@ -265,6 +265,14 @@ static int backward_make(struct step *step)
 	return 0;
 }
 
+static int backward_mode(struct step *step)
+{
+	const struct journal_operation *operation = step->operation;
+	bool was_done = has(&step->project, operation->before.inode) &&
+			(step->project.info.st_mode & 0777) != (operation->before_mode & 0777);
+	return set_mode(step, operation->before_mode) < 0 ? -1 : was_done;
+}
+
 int step_backward(const struct stage *stage, size_t index, struct error *err)
 {
 	autostep struct step step = { .stage = stage, .operation = &stage->journal->items[index], .err = err };
@@ -285,7 +293,7 @@ int step_backward(const struct stage *stage, size_t index, struct error *err)
 	case JOURNAL_MAKE_DIRECTORY:
 		return backward_make(&step);
 	case JOURNAL_SET_MODE:
-		return set_mode(&step, step.operation->before_mode);
+		return backward_mode(&step);
 	case JOURNAL_KINDS:
 		break;
 	}

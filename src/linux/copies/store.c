@@ -227,12 +227,20 @@ int copies_read_base(const struct copy *copy, struct timespec *base)
 	return 0;
 }
 
+int copies_make_directory(int parent, const char *name, mode_t mode)
+{
+	mode_t mask = umask(0);
+	int result = mkdirat(parent, name, mode);
+	umask(mask);
+	return result;
+}
+
 int copies_make_upper(const struct copy *copy, struct error *err)
 {
 	struct stat info;
 	if (stat(copy->project, &info) < 0)
 		return error_errno(err, errno, "cannot inspect %s", copy->project);
-	if (mkdirat(copy->fd, COPY_UPPER, 0700) < 0)
+	if (copies_make_directory(copy->fd, COPY_UPPER, info.st_mode & 01777) < 0)
 		return errno == EEXIST ? 0 : error_errno(err, errno, "cannot create %s/%s", copy->directory, COPY_UPPER);
 	if (fchmodat(copy->fd, COPY_UPPER, info.st_mode & 07777, 0) < 0)
 		return error_errno(err, errno, "cannot set the mode of %s/%s", copy->directory, COPY_UPPER);

@@ -15,13 +15,14 @@
 
 enum { DEPTH_MAX = 220 };
 
-static bool is_later(const struct timespec *time, const struct timespec *than)
+static bool is_later(const struct stat *info, const struct copy_identity *than)
 {
-	return time->tv_sec > than->tv_sec || (time->tv_sec == than->tv_sec && time->tv_nsec > than->tv_nsec);
+	return info->st_ctim.tv_sec > than->seconds ||
+	       (info->st_ctim.tv_sec == than->seconds && info->st_ctim.tv_nsec > (long)than->nanoseconds);
 }
 
 /* True if something in the directory was written, added or removed since. */
-static bool has_changed_since(int directory, const char *name, const struct timespec *since, unsigned depth)
+static bool has_changed_since(int directory, const char *name, const struct copy_identity *since, unsigned depth)
 {
 	int fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	autoclosedir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
@@ -35,7 +36,7 @@ static bool has_changed_since(int directory, const char *name, const struct time
 	while ((entry = readdir(stream))) {
 		if (strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0 || is_later(&info.st_ctim, since))
+		if (fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0 || is_later(&info, since))
 			return true;
 		if (S_ISDIR(info.st_mode) && strcmp(entry->d_name, ".") != 0 &&
 		    has_changed_since(fd, entry->d_name, since, depth + 1))
@@ -75,7 +76,7 @@ static const char *find_change(const struct stage *stage, const struct record *r
 	if (!is_there)
 		return "removed since";
 	if (operation->is_directory)
-		return now.inode != operation->source || has_changed_since(parent, name, &record->done_time, 0)
+		return now.inode != operation->source || has_changed_since(parent, name, &record->done.items[index], 0)
 			       ? "changed since"
 			       : NULL;
 	return compare_is_same(&now, &record->done.items[index]) ? NULL : "changed since";
@@ -149,10 +150,64 @@ static int prepare_copy(const struct copy *copy, struct error *err)
 	return copy->fd < 0 ? 0 : copies_make_upper(copy, err);
 }
 
+/* A restored file has another ctime than the earlier apply left. Tells the record of that apply, so
+ * that it can be taken back, too. Best effort. */
+static void refresh_record(const struct stage *stage, struct record *earlier, const struct record *undone,
+			   const struct copy_identity *before)
+{
+	bool is_changed = false;
+	struct error ignored = { 0 };
+
+	for (size_t i = 0; i < undone->journal.count; i++)
+		for (size_t k = 0; before[i].inode != 0 && k < earlier->done.count; k++) {
+			const char *path = earlier->journal.items[k].path, *name;
+			autoclose int parent = -1;
+			struct stat info;
+			if (!compare_is_same(&before[i], &earlier->done.items[k]) ||
+			    strcmp(path, undone->journal.items[i].path) != 0)
+				continue;
+			parent = step_open_parent(stage->arena, stage->project, path, &name);
+			if (parent < 0 || fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
+			    info.st_ino != undone->journal.items[i].before.inode)
+				continue;
+			earlier->done.items[k] = compare_identity(&info);
+			is_changed = true;
+		}
+	if (is_changed)
+		(void)record_mark(earlier, RECORD_DONE, &earlier->done, &ignored);
+}
+
+static void refresh_earlier(const struct stage *stage, int store, const struct record *undone,
+			    const struct copy_identity *before)
+{
+	struct record_numbers numbers;
+	struct error ignored = { 0 };
+
+	if (record_list(stage->arena, store, &numbers, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < numbers.count && numbers.items[i] < undone->number; i++) {
+		struct record earlier;
+		if (record_open(stage->arena, store, numbers.items[i], &earlier, &ignored) < 0)
+			continue;
+		if (earlier.state == UNDO_DONE)
+			refresh_record(stage, &earlier, undone, before);
+		record_close(&earlier);
+	}
+}
+
+static struct copy_identity *list_before(struct arena *arena, const struct journal *journal)
+{
+	struct copy_identity *before = arena_alloc(arena, (journal->count + 1) * sizeof *before);
+	for (size_t i = 0; i < journal->count; i++)
+		before[i] = journal->items[i].before;
+	return before;
+}
+
 static int take_back(struct arena *arena, const struct copy *copy, int store, struct record *record, struct undo_report *report,
 		     struct error *err)
 {
 	struct stage stage = { .project = -1, .upper = -1, .store = -1, .sources = -1 };
+	const struct copy_identity *before = list_before(arena, &record->journal);
 	int status = prepare_copy(copy, err);
 
 	if (status == 0 && !record->is_undoing)
@@ -161,6 +216,8 @@ static int take_back(struct arena *arena, const struct copy *copy, int store, st
 		status = open_places(arena, copy, record, &stage, err);
 	if (status == 0)
 		status = act_backward(&stage, &report->kept, err);
+	if (status == 0)
+		refresh_earlier(&stage, store, record, before);
 	if (status == 0 && copy->fd >= 0)
 		status = copies_make_base(copy, err);
 	if (status == 0)

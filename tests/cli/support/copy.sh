@@ -29,9 +29,9 @@ in_copy() {
 	local copy=$state/copies/$1
 	copy_begin "$1"
 	shift
-	COPY=$copy PROJECT=$project unshare --user --map-root-user --mount sh -c '
+	COPY=$copy PROJECT=$project unshare --user --map-root-user --mount bash -c '
 		mount -t overlay -o "lowerdir=$PROJECT,upperdir=$COPY/upper,workdir=$COPY/work,userxattr,volatile" overlay "$PROJECT" &&
-			cd "$PROJECT" && exec "$@"' sh "$@"
+			cd "$PROJECT" && "$@"' bash "$@"
 	local status=$?
 	chmod -R u+rwx "$copy/work" 2>/dev/null
 	rm -rf "$copy/work"
