@@ -97,13 +97,17 @@ static const char *refuses(void *self, const char *path, enum file_type type, bo
 int copies_judge_open(struct session *session, const struct copy *copy, struct copy_judge *judge, struct error *err)
 {
 	struct judge *made = arena_alloc(&session->arena, sizeof *made);
-	struct stat base;
+	struct stat base = { 0 }, upper;
 	char *bytes;
 	size_t length;
 
 	*made = (struct judge){ .session = session, .plan = &session->plan };
-	if (fstatat(copy->fd, "base", &base, AT_SYMLINK_NOFOLLOW) < 0)
-		return error_set(err, "the copy '%s' has no baseline", copy->name);
+	*judge = (struct copy_judge){ .self = made, .refuses = refuses };
+	/* A copy that was applied as a whole has no baseline until its next run. Without one
+	 * everything in it counts as new. */
+	if (fstatat(copy->fd, "base", &base, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    fstatat(copy->fd, "upper", &upper, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
 	made->started = base.st_ctim;
 	if (plan_scan(&session->plan, err) < 0)
 		return -1;
@@ -111,6 +115,5 @@ int copies_judge_open(struct session *session, const struct copy *copy, struct c
 	if (copy_look(&session->arena, copy, look, made, &bytes, &length, err) < 0 ||
 	    read_refusals(made, bytes, length, err) < 0)
 		return -1;
-	*judge = (struct copy_judge){ .self = made, .refuses = refuses };
 	return 0;
 }
