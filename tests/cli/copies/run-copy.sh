@@ -65,6 +65,8 @@ expect_equal "the secret is as it was" "the secret" "$(cat .env)"
 expect_status "no descriptor leads to a layer" 0 "$BERM" run --copy -- sh -c 'ls -l /proc/self/fd >fds; ! grep -E "upper|work|copies|state" fds && ! ls /proc/1/fd/3 2>/dev/null'
 run "$BERM" run --copy -- cat /proc/self/mountinfo
 expect_equal "no mount names the state" "" "$(printf '%s' "$out" | grep -F "$XDG_STATE_HOME/berm/projects/" | grep -F copies)"
+run "$BERM" run --copy -- sh -c 'cat "$BERM_SUMMARY"'
+expect_contains "the summary for agents says that it is a copy" "the project is a copy" "$out"
 run "$BERM" plan
 expect_contains "control: planting is not strict without a copy" "planting" "$out"
 run "$BERM" run --copy --dry-run
