@@ -111,6 +111,7 @@ struct stage {
 	const struct journal *journal;
 	int project, upper;
 	int store; /* has the project's files under the number of their operation */
+	int record; /* the caller's; has files of which only the mode changed */
 	int sources; /* has the copy's files as n and the number; -1: they are in upper */
 	bool is_resumed;
 };
