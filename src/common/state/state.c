@@ -29,6 +29,8 @@ static const int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEX
 
 const char state_projects[] = "projects";
 const char state_path_file[] = "path";
+const char state_copies[] = "copies";
+const char state_undo[] = "undo";
 
 static int refuse(const char *path, const char *problem, struct error *err)
 {

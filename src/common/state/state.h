@@ -50,8 +50,11 @@ void state_remember_project(int directory, const char *project);
  * a write raises SIGXFSZ, which would kill berm or be forwarded to the command. */
 bool state_may_write(size_t size);
 
-/* Names: the directory of all projects, and the file in each with the project's path. */
+/* Names: the directory of all projects; in each the file with the project's path, the directory of
+ * its copies, and that of what `berm undo` needs. */
 extern const char state_projects[];
 extern const char state_path_file[];
+extern const char state_copies[];
+extern const char state_undo[];
 
 #endif

@@ -5,6 +5,7 @@
  * the record afterwards. */
 #include "linux/copies/internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/text.h"
 
-enum { WAITING_NAME = 48 };
+enum { WAITING_NAME = 48, DEPTH_MAX = 220 };
 
 static void name_waiting(char name[WAITING_NAME], uint64_t number)
 {
@@ -35,9 +36,13 @@ static int open_waiting(const struct stage *stage, uint64_t number, bool is_crea
 int stage_open(struct arena *arena, const struct copy *copy, const struct record *record, bool is_creating, struct stage *stage,
 	       struct error *err)
 {
-	*stage = (struct stage){
-		.arena = arena, .copy = copy, .journal = &record->journal, .upper = -1, .store = -1, .sources = -1
-	};
+	*stage = (struct stage){ .arena = arena,
+				 .copy = copy,
+				 .journal = &record->journal,
+				 .upper = -1,
+				 .store = -1,
+				 .sources = -1,
+				 .record = record->fd };
 	stage->project = open(copy->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (stage->project < 0)
 		return error_errno(err, errno, "cannot open %s", copy->project);
@@ -136,34 +141,78 @@ static int make_parents(const struct stage *stage, const char *path, const char 
 	return steal_fd(&at);
 }
 
+/* Copies beside upper first: what a killed process left there has not the name of a file. */
+static bool copy_back(const struct stage *stage, const char *stored, int parent, const char *name)
+{
+	static const char unfinished[] = "unfinished";
+	struct error ignored = { 0 };
+	if (copies_remove(stage->copy->fd, unfinished, unfinished, &ignored) < 0 ||
+	    transfer_copy(stage->store, stored, stage->copy->fd, unfinished) < 0)
+		return false;
+	return transfer_rename(stage->copy->fd, unfinished, parent, name, false, 0) == 0 || errno == EEXIST;
+}
+
 /* Gives the copy's version of one operation back to it. Returns false if it stays in the store. */
 static bool give_back(const struct stage *stage, size_t index)
 {
 	const struct journal_operation *operation = &stage->journal->items[index];
 	const char *name = "";
 	autoclose int parent = stage->upper < 0 ? -1 : make_parents(stage, operation->path, &name);
+	const bool has_mode_only = operation->kind == JOURNAL_SET_MODE;
+	const int store = has_mode_only ? stage->record : stage->store;
 	char stored[STEP_NAME];
 	struct stat info;
 	bool is_stored;
 
 	step_name(stored, "", index);
-	is_stored = fstatat(stage->store, stored, &info, AT_SYMLINK_NOFOLLOW) == 0;
+	is_stored = fstatat(store, stored, &info, AT_SYMLINK_NOFOLLOW) == 0;
 	if (operation->kind == JOURNAL_DELETE)
 		return operation->is_used_again ||
 		       (parent >= 0 && (transfer_make_whiteout(parent, name) == 0 || errno == EEXIST));
 	if (operation->kind == JOURNAL_MAKE_DIRECTORY)
 		return parent >= 0 &&
 		       (copies_make_directory(parent, name, operation->after_mode | 0700) == 0 || errno == EEXIST);
-	if (operation->kind == JOURNAL_SET_MODE && operation->is_directory)
+	if (has_mode_only && operation->is_directory)
 		return parent >= 0 && (copies_make_directory(parent, name, operation->after_mode) == 0 || errno == EEXIST) &&
 		       fchmodat(parent, name, operation->after_mode, 0) == 0;
 	if (!is_stored)
 		return true;
 	if (parent < 0)
 		return false;
-	if (stage->sources >= 0)
-		return transfer_copy(stage->store, stored, parent, name) == 0 || errno == EEXIST;
-	return transfer_rename(stage->store, stored, parent, name, operation->is_directory, operation->after_mode) == 0;
+	if (stage->sources >= 0 && !has_mode_only)
+		return copy_back(stage, stored, parent, name);
+	return transfer_rename(store, stored, parent, name, operation->is_directory, operation->after_mode) == 0;
+}
+
+static void add_known(const struct stage *stage, const char *path, const struct stat *info, struct known_files *known)
+{
+	*arena_push(stage->arena, known) = (struct known_file){ .path = path, .identity = compare_identity(info) };
+}
+
+/* Adds what was restored at a path. In a directory that was copied, each file is new. */
+static void add_restored(const struct stage *stage, int directory, const char *name, const char *path,
+			 struct known_files *known, unsigned depth)
+{
+	const struct dirent *entry;
+	autoclosedir DIR *stream = NULL;
+	struct stat info;
+	int fd;
+
+	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (!S_ISDIR(info.st_mode))
+		add_known(stage, path, &info, known);
+	if (!S_ISDIR(info.st_mode) || stage->sources < 0 || depth == DEPTH_MAX)
+		return;
+	fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || !(stream = fdopendir(fd))) {
+		cleanup_close(&fd);
+		return;
+	}
+	while ((entry = readdir(stream)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			add_restored(stage, fd, entry->d_name, arena_printf(stage->arena, "%s/%s", path, entry->d_name), known,
+				     depth + 1);
 }
 
 /* Only what was restored here is known: a file that the project changed meanwhile stays a
@@ -174,16 +223,16 @@ int act_backward(const struct stage *stage, size_t *kept, struct error *err)
 	int status = 0;
 	for (size_t i = stage->journal->count; i-- > 0;) {
 		const char *path = stage->journal->items[i].path;
+		const char *name;
 		struct error failure = { 0 };
-		struct stat info;
+		autoclose int parent = -1;
 		int result = step_backward(stage, i, &failure);
 		if (result < 0 && status == 0) {
 			*err = failure;
 			status = -1;
 		}
-		if (result > 0 && look_at(stage, path, &info) && !S_ISDIR(info.st_mode))
-			*arena_push(stage->arena, &known) =
-				(struct known_file){ .path = path, .identity = compare_identity(&info) };
+		if (result > 0 && (parent = step_open_parent(stage->arena, stage->project, path, &name)) >= 0)
+			add_restored(stage, parent, name, path, &known, 0);
 	}
 	if (stage->copy->fd >= 0)
 		own_files_add(stage->copy, &known);

@@ -113,7 +113,10 @@ static void clear_applied(const struct stage *stage, const struct record *record
 		const struct journal_operation *operation = &record->journal.items[i];
 		char kept[STEP_NAME];
 		const char *name;
-		autoclose int parent = step_open_parent(stage->arena, stage->upper, operation->path, &name);
+		autoclose int parent = -1;
+		if (stage->sources < 0 && (operation->kind == JOURNAL_ADD || operation->kind == JOURNAL_REPLACE))
+			continue;
+		parent = step_open_parent(stage->arena, stage->upper, operation->path, &name);
 		if (parent < 0)
 			continue;
 		step_name(kept, "", i);

@@ -14,13 +14,11 @@
 #include "common/copies/copies.h"
 #include "common/copies/journal.h"
 
-#define COPIES_DIRECTORY "copies"
 #define COPY_UPPER "upper"
 #define COPY_WORK "work"
 #define COPY_BASE "base"
 #define COPY_BOOT "boot"
 #define COPY_KNOWN "known"
-#define UNDO_DIRECTORY "undo"
 
 /* Opens a directory below `root`. Crosses no symlink and no mount point, and never leaves root. ""
  * is root itself. Returns an fd that the caller closes, or -1 with errno. */
@@ -111,6 +109,7 @@ struct stage {
 	const struct journal *journal;
 	int project, upper;
 	int store; /* has the project's files under the number of their operation */
+	int record; /* the caller's; has files of which only the mode changed */
 	int sources; /* has the copy's files as n and the number; -1: they are in upper */
 	bool is_resumed;
 };

@@ -39,7 +39,7 @@ int copies_list(struct arena *arena, const char *state_directory, const char *pr
 		struct copy_entries *entries, struct error *err)
 {
 	autoclose int state = copies_open_project(arena, state_directory, project_key, false, err);
-	int copies = state < 0 ? -1 : state_enter(state, COPIES_DIRECTORY, COPIES_DIRECTORY, false, err);
+	int copies = state < 0 ? -1 : state_enter(state, state_copies, state_copies, false, err);
 	autoclosedir DIR *stream = copies < 0 ? NULL : fdopendir(copies);
 	const struct dirent *entry;
 

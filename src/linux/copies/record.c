@@ -25,7 +25,7 @@ static void name_number(char name[NUMBER_NAME], uint64_t number)
 
 int record_open_store(int state, bool is_creating, struct error *err)
 {
-	autoclose int store = state_enter(state, UNDO_DIRECTORY, UNDO_DIRECTORY, is_creating, err);
+	autoclose int store = state_enter(state, state_undo, state_undo, is_creating, err);
 	int locked;
 
 	if (store < 0)

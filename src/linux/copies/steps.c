@@ -77,15 +77,15 @@ static void close_step(struct step *step)
 #define autostep __attribute__((cleanup(close_step)))
 
 /* Opens the three places. The project's directory must be the one that was listed: behind another
- * one of the same name there may be anything. */
-static int open_step(struct step *step, size_t index)
+ * one of the same name there may be anything. Backwards, a file may have replaced it again. */
+static int open_step(struct step *step, size_t index, bool is_backward)
 {
 	const struct stage *stage = step->stage;
 	const struct journal_operation *operation = step->operation;
 	struct stat info;
 
 	step->project.directory = step_open_parent(stage->arena, stage->project, operation->path, &step->project.name);
-	if (step->project.directory < 0 && errno != ENOENT)
+	if (step->project.directory < 0 && errno != ENOENT && !(is_backward && errno == ENOTDIR))
 		return errno == ELOOP || errno == ENOTDIR || errno == EXDEV ? changed(step)
 									    : fail(step, errno, "cannot open the directory of");
 	if (step->project.directory >= 0 && operation->parent != 0 &&
@@ -201,7 +201,7 @@ int step_forward(const struct stage *stage, size_t index, struct error *err)
 	autostep struct step step = { .stage = stage, .operation = &stage->journal->items[index], .err = err };
 
 	step.project.directory = step.source.directory = -1;
-	if (open_step(&step, index) < 0)
+	if (open_step(&step, index, false) < 0)
 		return -1;
 	switch (step.operation->kind) {
 	case JOURNAL_ADD:
@@ -278,7 +278,7 @@ int step_backward(const struct stage *stage, size_t index, struct error *err)
 	autostep struct step step = { .stage = stage, .operation = &stage->journal->items[index], .err = err };
 
 	step.project.directory = step.source.directory = -1;
-	if (open_step(&step, index) < 0)
+	if (open_step(&step, index, true) < 0)
 		return -1;
 	/* Without its directory the operation was not done. */
 	if (step.project.directory < 0)

@@ -94,7 +94,7 @@ static int try_open(struct arena *arena, const char *state_directory, const char
 	int locked;
 
 	if (state >= 0)
-		copies = state_enter(state, COPIES_DIRECTORY, copy->directory, may_create, err);
+		copies = state_enter(state, state_copies, copy->directory, may_create, err);
 	if (copies >= 0) {
 		copy->is_new = fstatat(copies, copy->name, &info, AT_SYMLINK_NOFOLLOW) < 0;
 		own = state_enter(copies, copy->name, copy->directory, may_create, err);
@@ -127,7 +127,7 @@ int copy_open(struct arena *arena, const char *state_directory, const char *proj
 	copy->name = arena_copy(arena, name);
 	copy->project = arena_copy(arena, project);
 	copy->directory =
-		arena_printf(arena, "%s/%s/%s/%s/%s", state_directory, state_projects, project_key, COPIES_DIRECTORY, name);
+		arena_printf(arena, "%s/%s/%s/%s/%s", state_directory, state_projects, project_key, state_copies, name);
 	for (int tries = 0; tries < RACES_MAX; tries++) {
 		*err = (struct error){ 0 };
 		result = try_open(arena, state_directory, project_key, may_create, copy, err);
@@ -300,7 +300,7 @@ int copy_finish(const struct copy *copy, struct error *err)
 
 int copy_discard(struct copy *copy, struct error *err)
 {
-	autoclose int copies = state_enter(copy->state, COPIES_DIRECTORY, copy->directory, false, err);
+	autoclose int copies = state_enter(copy->state, state_copies, copy->directory, false, err);
 	char removed[COPY_NAME_MAX + 32];
 
 	if (copies < 0)

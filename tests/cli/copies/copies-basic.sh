@@ -147,6 +147,24 @@ expect_status "undo without the copy" 0 "$BERM" undo
 expect "the project is as before" cmp "$scratch/before" <(tree_of "$project")
 expect_status "inside nothing is applied" 125 "$BERM" run --allow-read="${BERM%/*}" -- "$BERM" apply
 
+# `berm state` knows copies and what undo needs, and leaves alone what is in use.
+in_copy one sh -c 'echo 1 >one'
+in_copy two sh -c 'echo 2 >two'
+expect_status "apply one" 0 "$BERM" apply one
+run "$BERM" state list
+expect_contains "state list: a copy" "copy two" "$out"
+expect_contains "state list: undo" "undo" "$out"
+exec 9<"$state/copies/two"
+flock -x 9
+expect_status "state reset with a copy in use" 1 "$BERM" state reset --yes
+expect "that copy stays" test -e "$state/copies/two/upper/two"
+expect "the other one is gone" test ! -e "$state/copies/one" -a ! -e "$state/undo"
+exec 9<&-
+expect_status "state reset" 0 "$BERM" state reset --yes
+expect "nothing is left" test ! -e "$state"
+(umask 077 && mkdir -p "$state/copies")
+rm one
+
 # A restart before the files of a run were on the disk.
 in_copy default sh -c 'echo doubt >a'
 (umask 077 && printf '00000000-0000-0000-0000-000000000000' >"$state/copies/default/boot")
