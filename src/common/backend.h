@@ -23,6 +23,12 @@ enum exit_code {
 	EXIT_SIGNAL_BASE = 128,
 };
 
+/* The directories of a copy (common/copies/copies.h), which takes the place of the project. */
+struct run_copy {
+	int upper, work; /* O_PATH fds, close-on-exec */
+	const char *upper_path, *work_path; /* absolute: the backend opens them in its own namespace */
+};
+
 struct run_request {
 	char *const *argv;
 	const int *pass_fds; /* inherited besides 0, 1 and 2; ascending */
@@ -30,6 +36,8 @@ struct run_request {
 	/* Bytes of backend_prepare, perhaps from the cache; NULL: backend_run makes them. */
 	const void *prepared;
 	size_t prepared_size;
+	/* Set exactly if plan_is_copy(). */
+	const struct run_copy *copy;
 	/* Scans the project into *results, which plan->scan points to. Called before anything runs,
 	 * on Linux while the sandbox is being built. -1 with err: nothing may run. NULL: the plan
 	 * was scanned already. */

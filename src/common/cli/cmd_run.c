@@ -17,6 +17,7 @@
 #include "common/base/text.h"
 #include "common/policy/file.h"
 #include "common/scan/scan.h"
+#include "common/cli/run_copy.h"
 #include "common/cli/run_sweep.h"
 #include "common/state/trust.h"
 #include "macos/profile/advice.h"
@@ -46,6 +47,7 @@ struct run {
 	struct session *session;
 	struct scan_results results;
 	struct sweep sweep;
+	struct run_copy_state copy;
 	struct printed printed;
 	int moved; /* attempts that ended with RUN_MOVED */
 	struct error host_refusal; /* of the full tier; not set if the host did not refuse it */
@@ -281,7 +283,9 @@ static int confirm(void *self, struct error *err)
 		return error_set(err, "the cached plan is outdated");
 	if (judge(&run->session->plan, &run->printed, err) < 0)
 		return -1;
-	sweep_begin(&run->sweep, &run->session->plan, &run->results);
+	/* A command that changes only a copy leaves nothing to sweep. */
+	if (!plan_is_only_copy(&run->session->plan))
+		sweep_begin(&run->sweep, &run->session->plan, &run->results);
 	return 0;
 }
 
@@ -327,7 +331,8 @@ static enum run_outcome try_run(struct session *session, struct run_request *req
 	if (!has_plan && open_plan(session, request, err) < 0)
 		return RUN_REFUSED;
 	advise(session, request->argv);
-	if (has_plan || show_plan(session, err) == 0)
+	if ((has_plan || show_plan(session, err) == 0) &&
+	    run_copy_prepare(session, &((struct run *)request->self)->copy, request, err) == 0)
 		outcome = backend_run(&session->plan, request, result, err);
 	if (outcome == RUN_DONE)
 		return outcome;
@@ -537,12 +542,18 @@ int run_command(struct session *session, char *const *command)
 		return report_error(&err);
 	if (session->options.is_dry_run)
 		return dry_run(session);
-	if (run_session(&run, &request, &result, &err) < 0)
+	if (run_copy_take_variable(session, &err) < 0)
+		return report_error(&err);
+	if (run_session(&run, &request, &result, &err) < 0) {
+		run_copy_forget(&run.copy);
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
+	}
 	sweep(&run, &result);
 	if (session->ended)
 		session->ended(session);
 	report_result(session, command, &result, &run.printed);
+	if (!run_copy_end(session, &run.copy) && result.exit_code == 0)
+		return EXIT_ENDED;
 	return result.exit_code == EXIT_SIGNAL_BASE + SIGINT && result.signal == SIGINT ? end_as_interrupted()
 											: result.exit_code;
 }

@@ -18,7 +18,8 @@ static int print_help(void)
 			   "berm state path [options] [DIR]   print the paths of its home and tmp\n\n"
 			   "Commands see a private home and /tmp. Each project has its own, one per set of\n"
 			   "grants (network, sockets), so that a run without network cannot prepare one with\n"
-			   "it. DIR is the project (default: nearest berm.yml or .git).\n\nlist and reset:",
+			   "it. Copies (berm run --copy) and what berm undo needs are listed and removed, too. DIR is the "
+			   "project (default: nearest berm.yml or .git).\n\nlist and reset:",
 			   COMMAND_STATE,
 			   "path takes the options of `berm plan`: they select the home.\n\n"
 			   "Exit status: 0 done; 1 not done (in use, or not confirmed); 125 an error.\n");
@@ -89,6 +90,7 @@ static void add_json(struct text *out, const struct state_entries *entries)
 		json_string(&json, "key", entry->project_key);
 		json_string(&json, "project", entry->project);
 		json_string(&json, "grants", entry->grant_class);
+		json_string(&json, "kind", entry->kind == STATE_COPY ? "copy" : entry->kind == STATE_UNDO ? "undo" : "home");
 		add_json_size(&json, "home", &entry->home);
 		add_json_size(&json, "tmp", &entry->tmp);
 		json_number(&json, "last_use", entry->last_use > 0 ? (uint64_t)entry->last_use : 0);

@@ -13,9 +13,9 @@
 #include "common/policy/policy.h"
 
 /* The options that each subcommand accepts. */
-#define COMMAND_RUN (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(DRY_RUN) | OPTION(HELP))
+#define COMMAND_RUN (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(DRY_RUN) | OPTION(COPY) | OPTION(UNDOABLE) | OPTION(HELP))
 #define COMMAND_AGENT (COMMAND_RUN | OPTION(PLAN))
-#define COMMAND_SHELL (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(HELP))
+#define COMMAND_SHELL (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(COPY) | OPTION(UNDOABLE) | OPTION(HELP))
 #define COMMAND_PLAN                                                                                                           \
 	(OPTIONS_POLICY | OPTION(JSON) | OPTION(FORMAT) | OPTION(OS) | OPTION(CONTEXT) | OPTION(WHY_REBUILT) | OPTION(HELP))
 #define COMMAND_CHECK (OPTIONS_POLICY | OPTION(JSON) | OPTION(OS) | OPTION(CONTEXT) | OPTION(HELP))
@@ -27,6 +27,11 @@
 #define COMMAND_QUARANTINE_LIST (OPTION(JSON) | OPTION(HELP))
 #define COMMAND_QUARANTINE_SHOW (OPTION(JSON) | OPTION(HELP)) /* show, restore */
 #define COMMAND_QUARANTINE_DROP (OPTION(ALL) | OPTION(YES) | OPTION(HELP))
+#define COMMAND_DIFF (OPTION(PROJECT) | OPTION(STAT) | OPTION(NAME_ONLY) | OPTION(JSON) | OPTION(EXIT_CODE) | OPTION(HELP))
+#define COMMAND_APPLY (OPTION(PROJECT) | OPTION(DRY_RUN) | OPTION(OURS) | OPTION(THEIRS) | OPTION(FORCE) | OPTION(HELP))
+#define COMMAND_DISCARD (OPTION(PROJECT) | OPTION(ALL) | OPTION(YES) | OPTION(HELP))
+#define COMMAND_COPIES (OPTION(PROJECT) | OPTION(JSON) | OPTION(HELP))
+#define COMMAND_UNDO (OPTION(PROJECT) | OPTION(LIST) | OPTION(JSON) | OPTION(HELP))
 #define COMMAND_DOCTOR (OPTION(JSON) | OPTION(INSTALL_APPARMOR) | OPTION(REMOVE_APPARMOR) | OPTION(VERBOSE) | OPTION(HELP))
 #define COMMAND_SETUP                                                                                                          \
 	(OPTION(JSON) | OPTION(PRINT) | OPTION(WRITE) | OPTION(UNDO) | OPTION(CHECK) | OPTION(FILE) | OPTION(HOW) |            \
@@ -47,6 +52,11 @@ int cmd_init(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
 int cmd_quarantine(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
+int cmd_discard(int argc, char **argv);
+int cmd_copies(int argc, char **argv);
+int cmd_undo(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_doctor_attempts(int argc, char **argv); /* run by doctor, bare and in the sandbox */
 int cmd_setup(int argc, char **argv);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/copies/copies.h"
 #include "common/policy/guarantee.h"
 #include "common/policy/value.h"
 #include "common/base/sha256.h"
@@ -152,6 +153,30 @@ static int take_fd(struct arena *arena, struct options *options, const char *val
 	return 0;
 }
 
+int options_set_copy(struct arena *arena, struct options *options, const char *name, struct error *err)
+{
+	if (!copy_name_is_valid(name)) {
+		error_set(err, "`%s` is not the name of a copy", name);
+		return error_hint(err, "at most %d of A-Z, a-z, 0-9, dot, dash and underscore", COPY_NAME_MAX);
+	}
+	options->copy = name;
+	set_scalar(arena, &options->command_line.workspace.copy, "workspace.copy", "always", COPY_ALWAYS);
+	return 0;
+}
+
+static int take_copy(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	return options_set_copy(arena, options, value ? value : COPY_NAME_DEFAULT, err);
+}
+
+static int take_undoable(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)value;
+	(void)err;
+	set_scalar(arena, &options->command_line.workspace.undo, "workspace.undo", "true", true);
+	return 0;
+}
+
 static int take_format(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	(void)arena;
@@ -183,6 +208,20 @@ static int take_os(struct arena *arena, struct options *options, const char *val
 	return 0;
 }
 
+static int take_ours(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)err;
+	*arena_push(arena, &options->ours) = value;
+	return 0;
+}
+
+static int take_theirs(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)err;
+	*arena_push(arena, &options->theirs) = value;
+	return 0;
+}
+
 /* A row either sets a member of struct options (a bool without an argument, a string with one) or
  * calls `take`. `value` is NULL only for an option whose argument is none or in brackets. */
 struct option_row {
@@ -208,7 +247,9 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_ACCEPT_WEAKER] = { "accept-weaker", 0, "GUARANTEE", "run although this guarantee is weaker here", take_weaker,
 				   0 },
 	[OPTION_PASS_FD] = { "pass-fd", 0, "N", "pass this open file descriptor", take_fd, 0 },
-	[OPTION_DRY_RUN] = { "dry-run", 0, NULL, "show the plan, run nothing", SET(is_dry_run) },
+	[OPTION_DRY_RUN] = { "dry-run", 0, NULL, "show what would happen, do nothing", SET(is_dry_run) },
+	[OPTION_COPY] = { "copy", 0, "[NAME]", "change a copy of the project (berm diff, apply)", take_copy, 0 },
+	[OPTION_UNDOABLE] = { "undo", 0, NULL, "let `berm undo` take the changes back", take_undoable, 0 },
 	[OPTION_PLAN] = { "plan", 0, NULL, "show the plan and the agent's files, run nothing", SET(wants_plan) },
 	[OPTION_JSON] = { "json", 0, NULL, "print JSON", SET(wants_json) },
 	[OPTION_FORMAT] = { "format", 0, "text|json|sbpl", "print text, JSON or a macOS profile", take_format, 0 },
@@ -218,7 +259,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_SHOW] = { "show", 0, "POLICY", "print one built-in policy", SET(show) },
 	[OPTION_SCHEMA] = { "schema", 0, NULL, "print the JSON Schema of policy files", SET(wants_schema) },
 	[OPTION_KEYS] = { "keys", 0, NULL, "list every policy key", SET(wants_keys) },
-	[OPTION_LIST] = { "list", 0, NULL, "list the trusted policies", SET(wants_list) },
+	[OPTION_LIST] = { "list", 0, NULL, "list what there is, change nothing", SET(wants_list) },
 	[OPTION_DROP] = { "drop", 0, "[CONTENT]", "withdraw the trust (no value: of every content)", take_drop, 0 },
 	[OPTION_PRINT] = { "print", 0, NULL, "print the result, write nothing", SET(wants_print) },
 	[OPTION_WRITE] = { "write", 0, NULL, "make the change", SET(wants_write) },
@@ -229,10 +270,16 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_MANAGED] = { "managed", 0, NULL, "settings that no project overrides (root)", SET(wants_managed) },
 	[OPTION_PROVE] = { "prove", 0, NULL, "with --check: run a command through the host", SET(wants_prove) },
 	[OPTION_HOST] = { "host", 0, "HOST", "the agent whose JSON is on stdin", SET(host) },
-	[OPTION_ALL] = { "all", 0, NULL, "reset every project", SET(wants_all) },
+	[OPTION_ALL] = { "all", 0, NULL, "take all of them", SET(wants_all) },
 	[OPTION_REPOSITORY] = { "repo", 0, NULL, "this repository (default)", SET(wants_repository) },
 	[OPTION_GLOBAL] = { "global", 0, NULL, "every repository without a core.hooksPath", SET(wants_global) },
 	[OPTION_UNINSTALL] = { "uninstall", 0, NULL, "same as `berm hooks uninstall`", SET(wants_uninstall) },
+	[OPTION_STAT] = { "stat", 0, NULL, "only count the changed lines of each file", SET(wants_stat) },
+	[OPTION_NAME_ONLY] = { "name-only", 0, NULL, "only print the paths", SET(wants_names) },
+	[OPTION_EXIT_CODE] = { "exit-code", 0, NULL, "exit with 1 if there are changes", SET(wants_exit_code) },
+	[OPTION_OURS] = { "ours", 0, "PATH", "leave conflicts there as they are in the project", take_ours, 0 },
+	[OPTION_THEIRS] = { "theirs", 0, "PATH", "resolve conflicts there with the copy's version", take_theirs, 0 },
+	[OPTION_FORCE] = { "force", 0, NULL, "apply a copy that a restart may have damaged", SET(is_forced) },
 	[OPTION_YES] = { "yes", 'y', NULL, "do not ask", SET(is_yes) },
 	[OPTION_INSTALL_APPARMOR] = { "install-apparmor", 0, NULL, "allow berm user namespaces (needs root)",
 				      SET(wants_apparmor) },

@@ -25,6 +25,8 @@ enum option_id {
 	OPTION_ACCEPT_WEAKER,
 	OPTION_PASS_FD,
 	OPTION_DRY_RUN,
+	OPTION_COPY,
+	OPTION_UNDOABLE,
 	OPTION_PLAN,
 	OPTION_JSON,
 	OPTION_FORMAT,
@@ -49,6 +51,12 @@ enum option_id {
 	OPTION_REPOSITORY,
 	OPTION_GLOBAL,
 	OPTION_UNINSTALL,
+	OPTION_STAT,
+	OPTION_NAME_ONLY,
+	OPTION_EXIT_CODE,
+	OPTION_OURS,
+	OPTION_THEIRS,
+	OPTION_FORCE,
 	OPTION_YES,
 	OPTION_INSTALL_APPARMOR,
 	OPTION_REMOVE_APPARMOR,
@@ -73,6 +81,7 @@ struct options {
 	const char *show; /* policies --show=POLICY */
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
 	bool wants_plan; /* agent --plan */
+	const char *copy; /* run --copy[=NAME]; NULL without */
 	bool is_yes; /* --yes: asks nothing */
 	bool wants_list, wants_drop; /* trust */
 	const char *content; /* trust --drop=CONTENT, or NULL for every content */
@@ -88,6 +97,12 @@ struct options {
 	bool wants_apparmor; /* doctor --install-apparmor */
 	bool wants_no_apparmor; /* doctor --remove-apparmor */
 	bool wants_why_rebuilt; /* plan --why-rebuilt */
+	bool wants_stat, wants_names, wants_exit_code; /* diff */
+	struct option_paths {
+		const char **items;
+		size_t count;
+	} ours, theirs; /* apply */
+	bool is_forced; /* apply */
 	struct policy command_line; /* LAYER_COMMAND_LINE */
 	int pass_fds[OPTIONS_PASS_FD_MAX];
 	size_t pass_fd_count;
@@ -98,6 +113,8 @@ struct options {
  * nearest known option as a hint. */
 int options_parse(struct arena *arena, uint64_t accepted, int argc, char **argv, struct options *options, int *rest,
 		  struct error *err);
+/* Asks for a copy of the project, as --copy=NAME does. */
+int options_set_copy(struct arena *arena, struct options *options, const char *name, struct error *err);
 struct text;
 /* Adds the option lines of one subcommand's help. */
 void options_help(uint64_t accepted, struct text *out);

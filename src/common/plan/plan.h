@@ -226,6 +226,10 @@ extern const struct scan_results plan_not_scanned;
  * cache and print one. */
 enum plan_setting {
 	SETTING_NESTING, /* boolean: the command may create namespaces */
+	SETTING_COPY, /* enum copy_mode */
+	SETTING_UNDO, /* boolean: the project is a copy that is applied at the end */
+	SETTING_UNDO_KEEP, /* number of applied changes that can be undone */
+	SETTING_UNDO_SIZE, /* bytes that they may take */
 	SETTING_COUNT
 };
 
@@ -342,6 +346,11 @@ void plan_run_documents(const struct plan *plan, struct plan_documents *document
 bool plan_locks_git_config(const struct plan *plan);
 /* settings.c: the value of a setting. */
 uint64_t plan_setting(const struct plan *plan, enum plan_setting setting);
+/* settings.c: true if the command sees a copy of the project instead of the project. */
+bool plan_is_copy(const struct plan *plan);
+/* settings.c: true if it can also write nothing of the host besides: no command of such a run can
+ * change a name that the host obeys. */
+bool plan_is_only_copy(const struct plan *plan);
 
 /* environment.c: adds a variable of berm's own to a finished plan. */
 void plan_add_variable(struct plan *plan, const char *name, const char *value);

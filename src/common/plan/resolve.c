@@ -98,7 +98,7 @@ static void build_guarantees(struct builder *builder)
 			plan->required[i] = (enum level)require->value;
 	}
 	/* Not by default yet: a name whose path is longer than 4095 bytes would be refused. */
-	plan->guards_creation = plan->required[GUARANTEE_PLANTING] >= LEVEL_STRICT;
+	plan->guards_creation = plan->required[GUARANTEE_PLANTING] >= LEVEL_STRICT && !plan_is_copy(plan);
 }
 
 /* Drops a working directory that the command cannot read. */

@@ -3,9 +3,14 @@
 #include "common/plan/build.h"
 
 #include <stddef.h>
+#include <string.h>
 
 const struct plan_setting_info plan_setting_table[SETTING_COUNT] = {
 	[SETTING_NESTING] = { "nesting", offsetof(struct policy, nesting), false },
+	[SETTING_COPY] = { "workspace.copy", offsetof(struct policy, workspace.copy), COPY_NEVER },
+	[SETTING_UNDO] = { "workspace.undo", offsetof(struct policy, workspace.undo), false },
+	[SETTING_UNDO_KEEP] = { "workspace.keep", offsetof(struct policy, workspace.keep), 20 },
+	[SETTING_UNDO_SIZE] = { "workspace.size", offsetof(struct policy, workspace.size), UINT64_C(1) << 30 },
 };
 
 void build_settings(struct builder *builder)
@@ -21,4 +26,20 @@ uint64_t plan_setting(const struct plan *plan, enum plan_setting setting)
 {
 	const struct setting *value = &plan->settings[setting];
 	return value->is_set ? value->value : plan_setting_table[setting].fallback;
+}
+
+bool plan_is_copy(const struct plan *plan)
+{
+	return plan_setting(plan, SETTING_COPY) == COPY_ALWAYS || plan_setting(plan, SETTING_UNDO);
+}
+
+bool plan_is_only_copy(const struct plan *plan)
+{
+	if (!plan_is_copy(plan))
+		return false;
+	for (size_t i = 0; i < plan->grants.count; i++)
+		if (plan->grants.items[i].kind == GRANT_WRITE &&
+		    !path_is_within(plan->grants.items[i].path, plan->context.project))
+			return false;
+	return true;
 }

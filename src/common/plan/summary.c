@@ -143,6 +143,11 @@ void build_summary(struct builder *builder)
 		 "change them.\n\n");
 	text_add(&out, "%-*s%s: %s\n", INDENT, "project", text_visible(plan->arena, plan->context.project),
 		 plan_is_writable(plan, plan->context.project) ? "read and write" : "not writable as a whole");
+	if (plan_is_copy(plan))
+		text_add(&out, "%-*s%s\n", INDENT, "copy",
+			 plan_setting(plan, SETTING_COPY) == COPY_ALWAYS
+				 ? "the project is a copy; the user looks at the changes and applies them, or not"
+				 : "the project is a copy; its changes are applied when the command has ended");
 	add_grants(&out, plan, GRANT_WRITE, "write");
 	add_grants(&out, plan, GRANT_READ, "read");
 	add_grants(&out, plan, GRANT_SYSTEM, "software");

@@ -58,6 +58,12 @@ static const struct key_choice command_line_choices[] = {
 	{ 0 },
 };
 
+static const struct key_choice copy_choices[] = {
+	{ "never", COPY_NEVER, "the command changes the project itself", false, false },
+	{ "always", COPY_ALWAYS, "the command changes a copy", true, false },
+	{ 0 },
+};
+
 static const struct key_choice device_choices[] = {
 	{ "gpu", 0, "graphics and compute devices", false, false },
 	{ 0 },
@@ -183,9 +189,16 @@ const struct key policy_keys[] = {
 	{ "macos.trustd", KEY_BOOLEAN, 0, FIELD(macos.trustd), NULL,
 	  "True if the command may use the certificate service, trustd." },
 
+	{ "workspace", KEY_MAP, 0, 0, NULL, "Work on a copy of the project, and undo." },
+	{ "workspace.copy", KEY_CHOICE, KEY_NARROWS, FIELD(workspace.copy), copy_choices,
+	  "Whether the project is a copy that `berm apply` or `berm discard` ends, as with --copy." },
+	{ "workspace.undo", KEY_BOOLEAN, 0, FIELD(workspace.undo), NULL,
+	  "True: changes are made in a copy and applied at the end, so that `berm undo` can take them back." },
+	{ "workspace.keep", KEY_COUNT, 0, FIELD(workspace.keep), NULL, "Applied changes that are kept for `berm undo`; 20." },
+	{ "workspace.size", KEY_SIZE, 0, FIELD(workspace.size), NULL, "Disk space for what is kept for `berm undo`; 1G." },
+
 	{ "commands", KEY_RESERVED, 0, 0, NULL, "Reserved: rules for single commands." },
 	{ "credentials", KEY_RESERVED, 0, 0, NULL, "Reserved: credentials for single destinations." },
-	{ "workspace", KEY_RESERVED, 0, 0, NULL, "Reserved: work on a copy of the project." },
 };
 
 const size_t policy_key_count = sizeof policy_keys / sizeof policy_keys[0];

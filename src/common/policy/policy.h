@@ -58,6 +58,8 @@ enum network_mode { NETWORK_NONE, NETWORK_ALLOW, NETWORK_ALL };
 enum git_mode { GIT_LOCKED, GIT_GUARDED };
 enum command_line_mode { COMMAND_LINE_WIDEN, COMMAND_LINE_NARROW };
 
+enum copy_mode { COPY_NEVER, COPY_ALWAYS };
+
 enum limit {
 	LIMIT_MEMORY, /* bytes */
 	LIMIT_PROCESSES,
@@ -113,6 +115,10 @@ struct policy {
 	struct {
 		struct setting trustd;
 	} macos;
+	struct {
+		struct setting copy; /* enum copy_mode */
+		struct setting undo, keep, size;
+	} workspace;
 	struct setting extends; /* rule.text is the name or path */
 	struct rules use;
 

@@ -127,7 +127,17 @@ static bool walk_next(struct state_listing *walk, struct project *project)
 
 static bool is_class(const char *name)
 {
-	return strcmp(name, state_path_file) != 0;
+	return strcmp(name, state_path_file) != 0 && strcmp(name, state_copies) != 0;
+}
+
+/* Opens the directory of all copies as if it were a project. The caller closes copies->fd. False if
+ * there is none. */
+static bool open_copies(struct arena *arena, const struct project *project, struct project *copies)
+{
+	struct error err = { 0 };
+	*copies = (struct project){ .key = project->key, .shown = path_join(arena, project->shown, state_copies) };
+	copies->fd = state_enter(project->fd, state_copies, copies->shown, false, &err);
+	return copies->fd >= 0;
 }
 
 static void measure_tmp(const struct state_listing *walk, const struct project *project, const char *name, int class,
@@ -151,6 +161,8 @@ static void add_class(const struct state_listing *walk, const struct project *pr
 	autoclose int fd = state_enter(project->fd, name, path_join(arena, project->shown, name), false, &err);
 
 	*entry = (struct state_entry){ .project_key = project->key, .project = path, .grant_class = name };
+	if (strcmp(name, state_undo) == 0)
+		entry->kind = STATE_UNDO;
 	entry->is_leftover = text_starts_with(name, removed_prefix);
 	if (fd < 0 || fstat(fd, &info) < 0) {
 		entry->problem = fd < 0 ? arena_copy(arena, err.message) : "cannot be inspected";
@@ -158,10 +170,40 @@ static void add_class(const struct state_listing *walk, const struct project *pr
 	}
 	entry->last_use = (int64_t)info.st_mtime;
 	entry->is_in_use = state_is_in_use(fd);
-	if (has_sizes) {
+	if (has_sizes && entry->kind == STATE_UNDO)
+		state_measure(project->fd, name, &entry->home);
+	else if (has_sizes) {
 		state_measure(fd, "home", &entry->home);
 		measure_tmp(walk, project, name, fd, &entry->tmp);
 	}
+}
+
+static void add_copy(const struct state_listing *walk, const struct project *copies, const char *path, const char *name,
+		     bool has_sizes, struct state_entries *entries)
+{
+	struct state_entry *entry;
+	add_class(walk, copies, path, name, false, entries);
+	entry = &entries->items[entries->count - 1];
+	entry->kind = STATE_COPY;
+	entry->grant_class = arena_printf(walk->arena, "copy %s", name);
+	if (has_sizes && !entry->problem)
+		state_measure(copies->fd, name, &entry->home);
+}
+
+static int list_copies(const struct state_listing *walk, const struct project *project, const char *path, bool has_sizes,
+		       struct state_entries *entries, struct error *err)
+{
+	struct names names = { 0 };
+	struct project copies;
+	int status;
+
+	if (!open_copies(walk->arena, project, &copies))
+		return 0;
+	status = list_names(walk->arena, copies.fd, copies.shown, &names, err);
+	for (size_t i = 0; status == 0 && i < names.count; i++)
+		add_copy(walk, &copies, path, names.items[i], has_sizes, entries);
+	cleanup_close(&copies.fd);
+	return status;
 }
 
 static int list_project(const struct state_listing *walk, const struct project *project, bool has_sizes,
@@ -181,7 +223,7 @@ static int list_project(const struct state_listing *walk, const struct project *
 	for (size_t i = 0; i < classes.count; i++)
 		if (is_class(classes.items[i]))
 			add_class(walk, project, path, classes.items[i], has_sizes, entries);
-	return 0;
+	return list_copies(walk, project, path, has_sizes, entries, err);
 }
 
 int state_list(struct arena *arena, const char *state_directory, const char *project_key, bool has_sizes,
@@ -273,6 +315,22 @@ static void reset_class(const struct state_listing *walk, const struct project *
 		note_failure(result, &err);
 }
 
+static void reset_copies(const struct state_listing *walk, const struct project *project, struct state_reset *result)
+{
+	struct names names = { 0 };
+	struct error err = { 0 };
+	struct project copies;
+
+	if (!open_copies(walk->arena, project, &copies))
+		return;
+	if (list_names(walk->arena, copies.fd, copies.shown, &names, &err) < 0)
+		note_failure(result, &err);
+	for (size_t i = 0; i < names.count; i++)
+		reset_class(walk, &copies, names.items[i], result);
+	cleanup_close(&copies.fd);
+	unlinkat(project->fd, state_copies, AT_REMOVEDIR);
+}
+
 /* Removes the project's directory if it is empty. rmdir fails if a run creates its class there
  * meanwhile. */
 static void reset_project(struct arena *arena, const struct state_listing *walk, const struct project *project,
@@ -294,6 +352,7 @@ static void reset_project(struct arena *arena, const struct state_listing *walk,
 	for (size_t i = 0; i < classes.count; i++)
 		if (is_class(classes.items[i]))
 			reset_class(walk, project, classes.items[i], result);
+	reset_copies(walk, project, result);
 	if (result->in_use > kept || error_is_set(&result->failure))
 		return;
 	unlinkat(project->fd, state_path_file, 0);

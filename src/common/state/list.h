@@ -12,13 +12,17 @@
 #include "common/base/error.h"
 #include "common/state/remove_tree.h"
 
-/* One grant class of one project. */
+enum state_kind { STATE_CLASS, STATE_COPY, STATE_UNDO };
+
+/* One grant class of one project, one of its copies, or what `berm undo` needs. */
 struct state_entry {
+	enum state_kind kind;
 	const char *project_key;
 	const char *project; /* its path; NULL: unknown */
-	/* "offline", "grants-..."; NULL if the problem is the project's directory. */
+	/* "offline", "grants-...", "copy NAME", "undo"; NULL if the problem is the project's
+	 * directory. */
 	const char *grant_class;
-	struct state_size home, tmp;
+	struct state_size home, tmp; /* of a copy and of undo: all in `home` */
 	int64_t last_use; /* seconds since 1970 */
 	bool is_in_use;
 	bool is_leftover; /* of a running or interrupted reset */

@@ -29,6 +29,8 @@ static const int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEX
 
 const char state_projects[] = "projects";
 const char state_path_file[] = "path";
+const char state_copies[] = "copies";
+const char state_undo[] = "undo";
 
 static int refuse(const char *path, const char *problem, struct error *err)
 {
@@ -223,9 +225,7 @@ bool state_is_in_use(int directory)
 	return locked == 1;
 }
 
-/* Writes the path for `berm state list`, because the directory's name is only a hash. A run does
- * not depend on it. */
-static void remember_project(int directory, const char *project)
+void state_remember_project(int directory, const char *project)
 {
 	size_t length = strlen(project);
 	autoclose int fd = openat(directory, state_path_file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -271,7 +271,7 @@ static int try_class(const struct plan *plan, struct error *err)
 		return error_errno(err, EAGAIN, "cannot use %s, which is being reset", names->directory);
 	if (!is_in_place(project, names->grant_class, class))
 		return error_errno(err, ENOENT, "cannot open %s", names->directory);
-	remember_project(project, plan->context.project);
+	state_remember_project(project, plan->context.project);
 	note_use(class);
 	return steal_fd(&class);
 }

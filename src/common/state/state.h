@@ -42,12 +42,19 @@ int state_lock(int directory, bool is_shared);
 /* True if a run or a reset holds the lock. */
 bool state_is_in_use(int directory);
 
+/* Writes the project's path into its state directory, for lists, because that directory's name is
+ * only a hash. Best effort: a run does not depend on it. */
+void state_remember_project(int directory, const char *project);
+
 /* True if the caller's limit on file sizes (ulimit -f) allows a file of this size. Beyond the limit
  * a write raises SIGXFSZ, which would kill berm or be forwarded to the command. */
 bool state_may_write(size_t size);
 
-/* Names: the directory of all projects, and the file in each with the project's path. */
+/* Names: the directory of all projects; in each the file with the project's path, the directory of
+ * its copies, and that of what `berm undo` needs. */
 extern const char state_projects[];
 extern const char state_path_file[];
+extern const char state_copies[];
+extern const char state_undo[];
 
 #endif

@@ -42,6 +42,10 @@ void act_move(struct look *look, const char *path, const char *reason)
 
 	if (parent < 0 && is_gone(errno))
 		return;
+	if (look->is_preview) {
+		add_item(look, SWEEP_QUARANTINE, path, reason);
+		return;
+	}
 	status = parent < 0 ? error_errno(&err, errno, "cannot open the directory of %s", path)
 			    : quarantine_move(look->arena, plan->context.state_directory, plan->state.project_key, parent,
 					      path_base_name(path), path, reason, id, &err);
@@ -110,6 +114,8 @@ void act_replace(struct look *look, enum sweep_verdict verdict, const char *path
 	struct private_file_options options = { .is_synced = true };
 	struct sha256 sum;
 
+	if (look->is_preview)
+		return;
 	if (parent < 0 || !is_unchanged(look->arena, parent, path_base_name(path), old, old_length, &original.mode)) {
 		error_set(&item->failure, "%s changed while it was judged", path);
 		return;

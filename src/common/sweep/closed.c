@@ -64,6 +64,12 @@ bool closed_open(struct look *look)
 	struct error ignored = { 0 };
 	bool has_opened = false;
 
+	if (look->is_preview) {
+		for (size_t i = 0; i < look->found.closed.count; i++)
+			if (!facts_have(look->arena, look->baseline, FACT_CLOSED, look->found.closed.items[i].path, NULL))
+				act_note(look, SWEEP_QUARANTINE, look->found.closed.items[i].path, reason);
+		return false;
+	}
 	pthread_mutex_init(&closed.lock, NULL);
 	for (size_t i = 0; i < look->found.closed.count; i++)
 		push(&closed, look->found.closed.items[i].path);

@@ -54,6 +54,7 @@ struct look {
 	struct sweep_facts *baseline;
 	struct scan_found found;
 	bool was_guarded;
+	bool is_preview; /* nothing is changed: the verdicts are only reported */
 	struct timespec started; /* the run: nothing that is older was made by it */
 	bool is_same_policy; /* the baseline was made with the same patterns */
 	bool is_alone; /* no other run lives in the project */

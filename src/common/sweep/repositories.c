@@ -150,7 +150,8 @@ void repositories_look(struct look *look)
 {
 	for (size_t i = 0; i < look->directories.count; i++)
 		parts_look(look, &look->directories.items[i]);
-	record_born(look);
+	if (!look->is_preview)
+		record_born(look);
 }
 
 void repositories_note(const struct plan *plan, struct sweep_facts *facts, const char *path, bool is_born)

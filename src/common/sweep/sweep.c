@@ -192,6 +192,24 @@ void sweep_end(struct sweep *sweep, const struct plan *plan, struct tree_index *
 	sweep->has_begun = sweep->has_markers = false;
 }
 
+void sweep_note(const struct plan *plan, const struct scan_results *results, struct sweep_facts *facts)
+{
+	note_launch(plan, results, facts);
+}
+
+void sweep_preview(const struct plan *plan, struct sweep_facts *facts, struct timespec started, struct sweep_report *report)
+{
+	struct look look = { .plan = plan,
+			     .arena = plan->arena,
+			     .baseline = facts,
+			     .started = started,
+			     .is_preview = true,
+			     .is_alone = true,
+			     .is_same_policy = true,
+			     .report = report };
+	look_around(&look, NULL);
+}
+
 void sweep_forget(struct sweep *sweep)
 {
 	if (sweep->has_markers) {

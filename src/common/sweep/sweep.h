@@ -96,6 +96,12 @@ void sweep_begin(struct sweep *sweep, const struct plan *plan, const struct scan
 /* Compares, acts and clears the marker. The index is that of the launch's scan, or NULL. */
 void sweep_end(struct sweep *sweep, const struct plan *plan, struct tree_index *index, bool was_guarded,
 	       struct sweep_report *report);
+/* The same judgement about changes that are not made yet, for a copy of the project (copies.h).
+ * sweep_note stores in *facts what is there now, in the arena of the plan; sweep_preview, called
+ * where the project's path shows the copy, only reports verdicts. `started`: when the copy was
+ * made. */
+void sweep_note(const struct plan *plan, const struct scan_results *results, struct sweep_facts *facts);
+void sweep_preview(const struct plan *plan, struct sweep_facts *facts, struct timespec started, struct sweep_report *report);
 /* Releases the marker of an attempt in which nothing ran. */
 void sweep_forget(struct sweep *sweep);
 

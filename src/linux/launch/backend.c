@@ -127,6 +127,8 @@ static int scan(struct launch *launch, const struct run_request *request, struct
 {
 	if (request->scan && request->scan(request->self, request->results, err) < 0)
 		return -1;
+	if (launch->copy && request->results)
+		launch_keep_visible(launch, request->results);
 	plan_run_documents(launch->plan, &launch->documents);
 	return 0;
 }
@@ -309,7 +311,7 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 	if (launch_limits(launch, result, err) < 0)
 		return -1;
 	repair_begin(&launch->repair);
-	watch_start(&launch->watch, launch->plan, &launch->limits);
+	watch_start(&launch->watch, launch->plan, &launch->limits, launch->copy ? launch->copy->upper_path : NULL);
 	supervision.pid = fork_init(launch, &pidfd, result, err);
 	if (supervision.pid < 0) {
 		watch_end(&launch->watch);
@@ -401,10 +403,16 @@ enum run_outcome backend_run(const struct plan *plan, const struct run_request *
 				 .uid = plan->context.uid,
 				 .gid = plan->context.gid,
 				 .results = request->results,
+				 .copy = request->copy,
 				 .has_terminal = view_has_terminal(),
 				 .landlock_abi = landlock_abi() };
 	enum run_outcome outcome;
 
+	/* Without its directories the command would change the project. */
+	if (plan_is_copy(plan) != (request->copy != NULL)) {
+		error_set(err, "a copy of the project was asked for, and there is none");
+		return RUN_REFUSED;
+	}
 	if (prepare(&launch, request, err) == 0 && run(&launch, request, result, err) == 0) {
 		explain_not_executed(plan, request->argv[0], result);
 		return RUN_DONE;

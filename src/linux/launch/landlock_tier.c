@@ -32,6 +32,10 @@ enum {
 
 static int check(const struct plan *plan, struct error *err)
 {
+	if (plan_is_copy(plan)) {
+		error_set(err, "a copy of the project needs mounts, which this host does not allow");
+		return error_hint(err, "`berm doctor` shows how to allow them");
+	}
 	if (plan->home != HOME_EMPTY && plan->tmp != TMP_EMPTY)
 		return 0;
 	error_set(err, "`%s: empty` needs a mount of its own, which this host does not allow",

@@ -110,6 +110,7 @@ struct launch {
 	struct state state;
 	struct state_place root; /* the cached root layout; its path is NULL if there is none */
 	bool has_terminal;
+	const struct run_copy *copy; /* or NULL: the project itself is mounted */
 	struct namespaces_options namespaces;
 	bool has_egress; /* the policy names destinations or ports: the proxy is needed */
 	struct egress egress;
@@ -164,6 +165,9 @@ pid_t launch_fork(struct launch *launch, int *pidfd, struct run_result *result, 
 int launch_scope(struct launch *launch, pid_t init, struct run_result *result, struct error *err);
 /* Called by init with limits.has_scope: waits for that result. */
 void launch_await_scope(struct launch *launch);
+
+/* copy_results.c: drops what the copy of launch->copy hides from the scan's results. */
+void launch_keep_visible(const struct launch *launch, struct scan_results *results);
 
 /* init.c: runs init from the fork to its exit. */
 _Noreturn void init_main(struct launch *launch);

@@ -51,7 +51,7 @@ pid_t launch_fork(struct launch *launch, int *pidfd, struct run_result *result, 
 	if (pid >= 0 || !launch->namespaces.has_group || do_without_group(launch, result, err) < 0)
 		return pid;
 	watch_end(&launch->watch);
-	watch_start(&launch->watch, launch->plan, &launch->limits);
+	watch_start(&launch->watch, launch->plan, &launch->limits, launch->copy ? launch->copy->upper_path : NULL);
 	return namespaces_fork(&launch->namespaces, pidfd, err);
 }
 
@@ -73,7 +73,7 @@ int launch_scope(struct launch *launch, pid_t init, struct run_result *result, s
 	limits_settle_scope(&launch->limits, message.value);
 	if (!message.value) {
 		watch_end(&launch->watch);
-		watch_start(&launch->watch, plan, &launch->limits);
+		watch_start(&launch->watch, plan, &launch->limits, launch->copy ? launch->copy->upper_path : NULL);
 	}
 	/* If init has exited, the supervisor reports it. */
 	channel_send(launch->ends[0], &message);

@@ -150,8 +150,14 @@ static int enter_view(struct launch *launch, struct init_state *state, struct er
 	struct view_result result = { 0 };
 	struct message note = { .type = MESSAGE_NOTE };
 	struct view_request request = {
-		&launch->state,	 &launch->root,	     launch->has_terminal, launch,
-		offer_run_files, await_scan_results, await_run_files,
+		.state = &launch->state,
+		.root = &launch->root,
+		.has_terminal = launch->has_terminal,
+		.copy = launch->copy,
+		.self = launch,
+		.offer = offer_run_files,
+		.await = await_scan_results,
+		.await_run_files = await_run_files,
 	};
 	if (view_enter(launch->plan, &request, &result, err) < 0)
 		return -1;

@@ -30,7 +30,7 @@ static int64_t now_us(clockid_t clock)
 	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
-void watch_start(struct watch *watch, const struct plan *plan, const struct limits_choice *choice)
+void watch_start(struct watch *watch, const struct plan *plan, const struct limits_choice *choice, const char *copy)
 {
 	*watch = (struct watch){ .plan = plan, .proc = -1, .shm = -1, .tmp = -1, .home = -1 };
 	if (!choice->has_watch)
@@ -42,7 +42,7 @@ void watch_start(struct watch *watch, const struct plan *plan, const struct limi
 	if (watch->has_memory)
 		watch->shared_before = watch_shared_memory();
 	if (watch->has_disk)
-		watch_disk_start(&watch->disk, plan);
+		watch_disk_start(&watch->disk, plan, copy);
 }
 
 void watch_take(struct watch *watch, unsigned which, const int *descriptors, size_t count)

@@ -54,8 +54,9 @@ struct watch {
 	uint64_t measured; /* bytes or processes, of the exceeded limit */
 };
 
-/* Records the state before the sandbox is forked. watch_end closes the descriptors. */
-void watch_start(struct watch *watch, const struct plan *plan, const struct limits_choice *choice);
+/* Records the state before the sandbox is forked. `copy` is the directory that grows instead of the
+ * project, or NULL. watch_end closes the descriptors. */
+void watch_start(struct watch *watch, const struct plan *plan, const struct limits_choice *choice, const char *copy);
 /* Takes ownership of the descriptors that init sent. */
 void watch_take(struct watch *watch, unsigned which, const int *descriptors, size_t count);
 /* Polls if it is time. True if a limit was exceeded or polling keeps failing: the caller then kills

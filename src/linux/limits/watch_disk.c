@@ -85,14 +85,17 @@ static bool is_covered(const struct plan *plan, size_t index)
 	return false;
 }
 
-void watch_disk_start(struct watch_disk *disk, const struct plan *plan)
+void watch_disk_start(struct watch_disk *disk, const struct plan *plan, const char *copy)
 {
 	struct timespec time;
 	clock_gettime(CLOCK_REALTIME, &time);
 	disk->begin = nanoseconds(&time) - CLOCK_TOLERANCE_NS;
 	for (size_t i = 0; i < plan->grants.count; i++)
-		if (plan->grants.items[i].kind == GRANT_WRITE && !is_covered(plan, i))
+		if (plan->grants.items[i].kind == GRANT_WRITE && !is_covered(plan, i) &&
+		    (!copy || strcmp(plan->grants.items[i].path, plan->context.project) != 0))
 			add_root(disk, plan->grants.items[i].path);
+	if (copy)
+		add_root(disk, copy);
 	if (plan->home == HOME_PRIVATE)
 		add_root(disk, plan->state.home);
 	if (plan->tmp == TMP_PRIVATE)

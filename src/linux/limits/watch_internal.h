@@ -36,7 +36,7 @@ uint64_t watch_shared_memory(void);
 uint64_t watch_tmpfs_used(int descriptor);
 
 /* watch_disk.c. Growth is the cheap bound; the measured use is never above it. */
-void watch_disk_start(struct watch_disk *disk, const struct plan *plan);
+void watch_disk_start(struct watch_disk *disk, const struct plan *plan, const char *copy);
 uint64_t watch_disk_growth(const struct watch *watch);
 uint64_t watch_disk_measure(const struct watch *watch, const struct watch_list *list, uint64_t growth);
 

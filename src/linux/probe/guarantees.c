@@ -135,6 +135,11 @@ static bool has_guard(const struct guarantee_inputs *inputs)
 	return inputs->plan->guards_creation && guard_fits_plan(inputs->plan, inputs->abi);
 }
 
+static bool is_only_copy(const struct guarantee_inputs *inputs)
+{
+	return plan_is_only_copy(inputs->plan);
+}
+
 static bool asks_launch(const struct guarantee_inputs *inputs)
 {
 	return inputs->plan->guard <= LEVEL_LAUNCH && !plan_setting(inputs->plan, SETTING_NESTING);
@@ -169,6 +174,8 @@ const struct guarantee_row guarantees_full[] = {
 	{ GUARANTEE_PLANTING, "a setting of git names a directory that must stay writable", has_unheld_setting, LEVEL_PARTIAL,
 	  "read-only mounts, pinned ancestors", "git on the host obeys files that commands can write",
 	  "let that setting name a file or directory of its own", NAMES(unheld) },
+	{ GUARANTEE_PLANTING, "`--copy`, no other writable directory", is_only_copy, LEVEL_STRICT,
+	  "the project is a copy (overlay); protected names and what the sweep would move are never applied", NULL, NULL, 0 },
 	{ GUARANTEE_PLANTING, "`files.guard: strict`, Linux 6.6, Landlock ABI 2", has_guard, LEVEL_STRICT,
 	  "read-only mounts, pinned ancestors; init judges and performs every creation (seccomp notification, Landlock)", NULL,
 	  NULL, 0 },

@@ -104,6 +104,7 @@ struct report {
 struct watcher_request {
 	const struct plan *plan;
 	int view; /* mount namespace */
+	int lower; /* of a copy: the project on the host; else -1 */
 	int socket;
 	int64_t begin;
 	pid_t parent;

@@ -148,7 +148,8 @@ static bool is_from_host(const struct watcher *watcher, const char *path, const 
 			 const struct appearance *entry)
 {
 	const struct plan *plan = watcher->plan;
-	if (entry->is_moved_in || look->owner != plan->context.uid || !plan_is_writable(plan, path))
+	if (watcher_is_copied(watcher, path) || entry->is_moved_in || look->owner != plan->context.uid ||
+	    !plan_is_writable(plan, path))
 		return true;
 	for (size_t i = 0; i < plan->scan->locked.count; i++)
 		if (path_is_within(path, plan->scan->locked.items[i].path) && plan->scan->opened.count == 0)
@@ -167,6 +168,17 @@ static void cover_new(struct watcher *watcher, const char *path, const struct ru
 		     exposed_us(watcher, look, entry->is_moved));
 }
 
+/* An overlay that has looked a name up keeps the answer for some time: a denied name of the host
+ * that is not there now can appear later, without an event. */
+static void await_name(struct watcher *watcher, const char *path, const struct scan_entry *rules)
+{
+	const struct plan_match match = { .path = path, .type = FILE_REGULAR, .rule = rules->denied_by };
+	if (!rules->denied_by || !watcher_is_copied(watcher, path) || known_find(&watcher->known, path))
+		return;
+	known_add(&watcher->known, watcher->plan->arena, &match, true)->is_absent = true;
+	watcher->has_unseen = true;
+}
+
 bool mend_new(struct watcher *watcher, const char *path, const struct scan_entry *rules, const struct appearance *entry)
 {
 	const struct rule *rule = rules->denied_by ? rules->denied_by : rules->protected_by;
@@ -180,8 +192,12 @@ bool mend_new(struct watcher *watcher, const char *path, const struct scan_entry
 	struct late_look look;
 	enum repair_action action;
 
-	if (late_masks_look(&watcher->masks, path, &look) < 0 || look.state == LATE_ABSENT || look.state == LATE_COVERED)
+	if (late_masks_look(&watcher->masks, path, &look) < 0 || look.state == LATE_COVERED)
 		return false;
+	if (look.state == LATE_ABSENT) {
+		await_name(watcher, path, rules);
+		return false;
+	}
 	/* It was there at launch, and the scan found nothing to hide or lock. */
 	if (look.changed < watcher->begin - CLOCK_SLACK_NS || is_same_plant(plant, &look))
 		return false;
@@ -244,8 +260,7 @@ static bool watch_public(struct watcher *watcher, const char *path)
 		return false;
 	memcpy(parent, path, length);
 	parent[length] = '\0';
-	directory = sys_openat2(watcher->masks.root, parent + 1, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
-				RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	directory = watcher_open_directory(watcher, parent);
 	return directory >= 0 && watches_add_file(&watcher->watches, directory, name, path);
 }
 

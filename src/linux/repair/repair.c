@@ -73,12 +73,23 @@ static bool start(struct repair *repair)
 {
 	int ends[2];
 	struct watcher_request request = {
-		.plan = repair->plan, .view = repair->view, .begin = repair->begin, .parent = getpid(), .repairs_planting = true
+		.plan = repair->plan,
+		.view = repair->view,
+		.lower = -1,
+		.begin = repair->begin,
+		.parent = getpid(),
+		/* A command that changes a copy plants nothing in the project. */
+		.repairs_planting = !plan_is_copy(repair->plan),
 	};
 
 	repair->next = 0;
 	if (repair->view < 0)
 		return give_up(repair, strerror(repair->number));
+	if (plan_is_copy(repair->plan)) {
+		request.lower = open(repair->plan->context.project, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (request.lower < 0)
+			return give_up(repair, strerror(errno));
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return give_up(repair, strerror(errno));
 	repair->pid = fork();
@@ -88,6 +99,8 @@ static bool start(struct repair *repair)
 		watcher_main(&request);
 	}
 	close(ends[1]);
+	if (request.lower >= 0)
+		close(request.lower);
 	close(repair->view);
 	repair->view = -1;
 	repair->socket = ends[0];

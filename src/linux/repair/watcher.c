@@ -104,14 +104,29 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+bool watcher_is_copied(const struct watcher *watcher, const char *path)
+{
+	return watcher->lower >= 0 && path_is_within(path, watcher->plan->context.project);
+}
+
+int watcher_open_directory(const struct watcher *watcher, const char *path)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK;
+	const char *below;
+	if (!watcher_is_copied(watcher, path))
+		return sys_openat2(watcher->masks.root, path + 1, flags, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	below = path + strlen(watcher->plan->context.project);
+	return sys_openat2(watcher->lower, *below ? below + 1 : ".", flags,
+			   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
 /* Watches a directory first and lists it then: what appears in between is seen twice. */
 static void enter_directory(struct watcher *watcher, const char *path)
 {
 	bool is_close = known_is_below(&watcher->known, path);
 	autoclosedir DIR *directory = NULL;
 	struct dirent *entry;
-	int fd = sys_openat2(watcher->masks.root, path + 1, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
-			     RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	int fd = watcher_open_directory(watcher, path);
 	if (fd < 0)
 		return; /* gone, or closed to this user */
 	watches_add(&watcher->watches, fd, path, is_close);
@@ -170,8 +185,7 @@ static void watch_above(struct watcher *watcher, const char *path, const char *p
 		*slash = '\0';
 		if (previous && path_is_within(previous, directory) && strlen(previous) > strlen(directory))
 			return; /* watched with the path before this one */
-		fd = sys_openat2(watcher->masks.root, directory + 1, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
-				 RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+		fd = watcher_open_directory(watcher, directory);
 		if (fd >= 0)
 			watches_add(&watcher->watches, fd, directory, true);
 	}
@@ -250,7 +264,7 @@ static int timeout_of(const struct watcher *watcher, int64_t now)
 		return 0;
 	if (watcher->has_lost && (!next || watcher->search_at < next))
 		next = watcher->search_at;
-	if (watcher->watches.inotify < 0 && (!next || now + POLL_MS < next))
+	if ((watcher->watches.inotify < 0 || watcher->has_unseen) && (!next || now + POLL_MS < next))
 		next = now + POLL_MS;
 	if (!next)
 		return -1;
@@ -285,7 +299,7 @@ _Noreturn static void serve(struct watcher *watcher)
 			take_answers(watcher);
 		if (watcher->watches.inotify >= 0)
 			handle_events(watcher);
-		else
+		if (watcher->watches.inotify < 0 || watcher->has_unseen)
 			check_all(watcher, true);
 		if (watcher->wide_at && now >= watcher->wide_at)
 			widen(watcher);

@@ -31,6 +31,10 @@ struct plant {
 struct watcher {
 	const struct plan *plan;
 	int socket;
+	/* Of a copy: the project on the host, whose directories are watched instead of those in the
+	 * view, where the host's changes cause no event. -1: no copy. */
+	int lower;
+	bool has_unseen; /* of a copy: a new name of the host that the view does not show yet */
 	int64_t begin;
 	bool repairs_planting;
 	struct watches watches;
@@ -65,6 +69,11 @@ struct appearance {
 
 /* watcher_enter.c: confines this process, enters the view's namespaces and opens watcher->masks. */
 int watcher_enter(const struct watcher_request *request, struct watcher *watcher, struct error *err);
+
+/* watcher.c: opens a directory that is watched, as O_RDONLY. -1 with errno. */
+int watcher_open_directory(const struct watcher *watcher, const char *path);
+/* True if the path is of a project of which the command has a copy. */
+bool watcher_is_copied(const struct watcher *watcher, const char *path);
 
 /* watcher_report.c */
 void watcher_report(const struct watcher *watcher, struct report *report, const char *text);

@@ -21,8 +21,13 @@
  * caller's stdin, stdout and stderr must not stay open after berm has exited. */
 static int detach(const struct watcher_request *request, int inotify, struct error *err)
 {
-	int keep[3] = { request->socket, request->view, inotify };
-	if (descriptors_keep_only(keep, inotify < 0 ? 2 : 3, err) < 0)
+	int keep[4] = { request->socket, request->view };
+	size_t count = 2;
+	if (inotify >= 0)
+		keep[count++] = inotify;
+	if (request->lower >= 0)
+		keep[count++] = request->lower;
+	if (descriptors_keep_only(keep, count, err) < 0)
 		return -1;
 	setsid(); /* fails only for the leader of a group, which a new process is not */
 	credentials_wipe_environment();

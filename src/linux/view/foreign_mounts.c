@@ -95,3 +95,19 @@ bool view_has_mounts_below(const char *path)
 	}
 	return !file || ferror(file);
 }
+
+bool view_mount_below(const char *path, char *found, size_t size)
+{
+	autofclose FILE *file = fopen("/proc/self/mountinfo", "re");
+	autofree char *line = NULL;
+	size_t room = 0;
+	while (file && getline(&line, &room, file) > 0) {
+		char *type;
+		const char *point = parse_line(line, &type);
+		if (!point || !path_is_within(point, path) || strcmp(point, path) == 0)
+			continue;
+		snprintf(found, size, "%s", point);
+		return true;
+	}
+	return false;
+}

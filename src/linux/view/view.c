@@ -50,8 +50,27 @@ void view_tmpfs_options(const struct plan *plan, const char *mode, bool is_disk,
 		snprintf(options, VIEW_OPTIONS_MAX, "mode=%s,size=%llu", mode, (unsigned long long)size);
 }
 
-static int take_tree(const struct plan *plan, struct view_entry *entry, struct error *err)
+/* True for the project, if the command gets a copy of it. */
+static bool is_copied(const struct view *view, const struct view_entry *entry)
 {
+	return view->request->copy && entry->kind == VIEW_GRANT && strcmp(entry->path, view->plan->context.project) == 0;
+}
+
+/* Never the project itself where a copy was asked for: it must have a mount of its own. */
+static int check_copy(const struct view *view, struct error *err)
+{
+	if (!view->request->copy)
+		return 0;
+	for (size_t i = 0; i < view->entries.count; i++)
+		if (is_copied(view, &view->entries.items[i]) && view->entries.items[i].is_writable)
+			return 0;
+	error_set(err, "the project cannot be copied: the policy does not make it writable as a directory of its own");
+	return error_hint(err, "`berm plan` shows the writable paths");
+}
+
+static int take_tree(const struct view *view, struct view_entry *entry, struct error *err)
+{
+	const struct plan *plan = view->plan;
 	const char *source = entry->place ? entry->place->path : entry->path;
 	autoclose int fd = -1;
 
@@ -68,6 +87,10 @@ static int take_tree(const struct plan *plan, struct view_entry *entry, struct e
 		return error_errno(err, errno, "cannot open %s", source);
 	if (entry->place && check_place(fd, entry->place, err) < 0)
 		return -1;
+	if (is_copied(view, entry)) {
+		entry->tree = view_overlay(entry->path, fd, view->request->copy, err);
+		return entry->tree < 0 ? -1 : 0;
+	}
 	entry->tree = mount_clone(fd, true);
 	if (entry->tree >= 0 && (!entry->is_writable || mount_set(entry->tree, ATTR_NOSUID | ATTR_NODEV, true) == 0))
 		return 0;
@@ -97,7 +120,7 @@ static int take_trees(struct view *view, bool is_writable, struct error *err)
 			continue;
 		if (can_bind(&view->entries, i))
 			entry->tree = -1;
-		else if (take_tree(view->plan, entry, err) < 0)
+		else if (take_tree(view, entry, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -368,6 +391,8 @@ static int build(struct view *view, struct view_result *result, struct error *er
 	if (view->plan->context.uid == 0 && view_refuse_mounts(view->plan, err) < 0)
 		return -1;
 	view_list(view->plan, view->request->state, &view->entries);
+	if (check_copy(view, err) < 0)
+		return -1;
 	if (take_trees(view, true, err) < 0 || lock_host(err) < 0 || take_trees(view, false, err) < 0 ||
 	    open_root(view, err) < 0)
 		return -1;
@@ -426,6 +451,11 @@ int view_enter(const struct plan *plan, const struct view_request *request, stru
 	if (status == 0)
 		status = finish(&view, result, err);
 	umask(mask);
+	/* Through an fd of a layer the command would reach files that are masked in the overlay. */
+	if (request->copy) {
+		close(request->copy->upper);
+		close(request->copy->work);
+	}
 	if (view.run_files >= 0)
 		close(view.run_files);
 	if (view.root >= 0)

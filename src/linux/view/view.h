@@ -34,6 +34,7 @@
 
 #include <stdbool.h>
 
+#include "common/backend.h"
 #include "common/base/error.h"
 #include "common/plan/plan.h"
 #include "common/state/state.h"
@@ -47,6 +48,9 @@ struct view_request {
 	const struct state *state;
 	const struct state_place *root; /* of root_cache_find; path NULL: a new root is made */
 	bool has_terminal; /* view_has_terminal */
+	/* The directories of a copy of the project, whose fds view_enter closes; NULL: the project
+	 * itself is mounted. */
+	const struct run_copy *copy;
 	void *self; /* for the callbacks */
 	/* Called once the directory of the run's files exists, so that it can be filled
 	 * (run_files.h). */

@@ -209,9 +209,9 @@ TEST what_widens_is_ignored_and_kept_for_showing(void)
 TEST no_unmarked_key_narrows(void)
 {
 	static const char *const narrowing[] = {
-		"files.deny",	     "files.protect",	"files.guard",	    "home",	   "tmp",	  "network",
-		"network.deny",	     "limits.memory",	"limits.processes", "limits.cpus", "limits.time", "limits.disk",
-		"limits.open_files", "limits.file_size"
+		"files.deny",	     "files.protect",	 "files.guard",	     "home",	    "tmp",	   "network",
+		"network.deny",	     "limits.memory",	 "limits.processes", "limits.cpus", "limits.time", "limits.disk",
+		"limits.open_files", "limits.file_size", "workspace.copy"
 	};
 
 	for (size_t i = 0; i < policy_key_count; i++) {

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The copy of a run: its name, its directories, and the line or the changes at the end. Never lets
+ * a run go on with the project itself where a copy was asked for. */
+#include "common/cli/run_copy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/text.h"
+#include "common/cli/commands.h"
+#include "common/cli/copy_command.h"
+#include "common/cli/copy_judge.h"
+
+static const char variable[] = "BERM_COPY";
+
+/* The plan differs, so its place in the cache must differ too. */
+static void add_word(struct session *session, const char *word)
+{
+	char *const *old = session->cache.words;
+	char **words;
+	size_t count = 0;
+	if (!old)
+		return;
+	while (old[count])
+		count++;
+	words = arena_alloc(&session->arena, (count + 2) * sizeof *words);
+	memcpy(words, old, count * sizeof *words);
+	words[count] = arena_copy(&session->arena, word);
+	session->cache.words = words;
+}
+
+int run_copy_take_variable(struct session *session, struct error *err)
+{
+	const char *name = getenv(variable);
+	if (!name || !*name || session->options.copy)
+		return 0;
+	if (options_set_copy(&session->arena, &session->options, name, err) < 0) {
+		struct error why = *err;
+		return error_set(err, "%s: %s", variable, why.message);
+	}
+	add_word(session, "\ncopy");
+	return 0;
+}
+
+/* git in a linked worktree writes to a repository that is not in the project. */
+static int refuse_worktree(const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->grants.count; i++) {
+		const struct plan_grant *grant = &plan->grants.items[i];
+		if (grant->kind != GRANT_WRITE || strcmp(grant->rule->text, rule_git_worktree.text) != 0 ||
+		    path_is_within(grant->path, plan->context.project))
+			continue;
+		error_set(err, "the project is a linked worktree: its repository %s is outside and would not be copied",
+			  text_visible(plan->arena, grant->path));
+		return error_hint(err, "use --copy in the main worktree, or in a clone");
+	}
+	return 0;
+}
+
+static const char *name_of(const struct session *session, struct run_copy_state *state)
+{
+	if (plan_setting(&session->plan, SETTING_COPY) == COPY_ALWAYS)
+		return session->options.copy ? session->options.copy : COPY_NAME_DEFAULT;
+	state->is_undo = true;
+	return arena_printf(session->plan.arena, "undo-%ld", (long)getpid());
+}
+
+static void close_layers(struct run_copy_state *state)
+{
+	if (state->layers.upper > 0)
+		close(state->layers.upper);
+	if (state->layers.work > 0)
+		close(state->layers.work);
+	state->layers = (struct run_copy){ 0 };
+}
+
+int run_copy_prepare(struct session *session, struct run_copy_state *state, struct run_request *request, struct error *err)
+{
+	const struct plan *plan = &session->plan;
+
+	request->copy = NULL;
+	if (!plan_is_copy(plan))
+		return 0;
+	if (refuse_worktree(plan, err) < 0)
+		return -1;
+	if (!state->is_open && copy_open(plan->arena, plan->context.state_directory, plan->context.project,
+					 plan->state.project_key, name_of(session, state), true, &state->copy, err) < 0)
+		return -1;
+	state->is_open = true;
+	close_layers(state); /* of an earlier attempt */
+	if (copy_prepare(&state->copy, &state->layers.upper, &state->layers.work, err) < 0)
+		return -1;
+	state->layers.upper_path = path_join(plan->arena, state->copy.directory, "upper");
+	state->layers.work_path = path_join(plan->arena, state->copy.directory, "work");
+	request->copy = &state->layers;
+	return 0;
+}
+
+static void report_changes(const struct run_copy_state *state, const struct copy_changes *changes)
+{
+	const char *name = strcmp(state->copy.name, COPY_NAME_DEFAULT) == 0 ? "" : state->copy.name;
+	if (changes->count == 0)
+		fprintf(stderr, "berm: nothing changed in copy '%s'\n", state->copy.name);
+	else
+		fprintf(stderr, "berm: %zu %s in copy '%s': berm diff%s%s | berm apply%s%s | berm discard%s%s\n",
+			changes->count, changes->count == 1 ? "change" : "changes", state->copy.name, *name ? " " : "", name,
+			*name ? " " : "", name, *name ? " " : "", name);
+}
+
+/* Names what stays in the copy. */
+static void report_left(const struct session *session, const struct copy_changes *changes)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct copy_change *change = &changes->items[i];
+		const char *why = change->conflict ? change->conflict : change->refused;
+		if (why && !copy_is_folded(changes, i))
+			fprintf(stderr, "berm: not applied: %s: %s\n", text_visible(session->plan.arena, change->path), why);
+	}
+}
+
+/* Applies everything that may be applied. What is left stays in a copy that the user can look
+ * at. */
+static bool apply(struct session *session, struct run_copy_state *state, struct error *err)
+{
+	struct copy_apply_options options = { 0 };
+	struct copy_changes changes;
+	struct copy_report report = { 0 };
+	struct copy_judge judge;
+
+	if (copies_judge_open(session, &state->copy, &judge, err) < 0 ||
+	    copy_list_changes(&session->arena, &state->copy, &judge, &changes, err) < 0)
+		return false;
+	options.keep = (size_t)plan_setting(&session->plan, SETTING_UNDO_KEEP);
+	options.keep_bytes = plan_setting(&session->plan, SETTING_UNDO_SIZE);
+	if (changes.count > 0 && copy_apply(&session->arena, &state->copy, &changes, &options, &report, err) < 0)
+		return false;
+	report_left(session, &changes);
+	if (report.conflicts > 0) {
+		error_set(err, "the project changed meanwhile: the changes of this run are in copy '%s'", state->copy.name);
+		error_hint(err, "berm diff %s; berm apply %s; berm discard %s", state->copy.name, state->copy.name,
+			   state->copy.name);
+		return false;
+	}
+	if (report.applied > 0)
+		fprintf(stderr, "berm: %zu %s; to take %s back: berm undo\n", report.applied,
+			report.applied == 1 ? "change" : "changes", report.applied == 1 ? "it" : "them");
+	return copy_discard(&state->copy, err) == 0;
+}
+
+static bool end(struct session *session, struct run_copy_state *state, struct error *err)
+{
+	struct copy_changes changes;
+	if (copy_finish(&state->copy, err) < 0)
+		return false;
+	if (state->is_undo)
+		return apply(session, state, err);
+	if (copy_list_changes(&session->arena, &state->copy, NULL, &changes, err) < 0)
+		return false;
+	report_changes(state, &changes);
+	return true;
+}
+
+bool run_copy_end(struct session *session, struct run_copy_state *state)
+{
+	struct error err = { 0 };
+	bool is_done;
+	if (!state->is_open)
+		return true;
+	close_layers(state);
+	is_done = end(session, state, &err);
+	if (error_is_set(&err))
+		report_error(&err);
+	copy_close(&state->copy);
+	state->is_open = false;
+	return is_done;
+}
+
+void run_copy_forget(struct run_copy_state *state)
+{
+	struct error ignored = { 0 };
+	if (!state->is_open)
+		return;
+	close_layers(state);
+	if (state->copy.is_new)
+		(void)copy_discard(&state->copy, &ignored);
+	copy_close(&state->copy);
+	state->is_open = false;
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# `berm run --copy`: the command works in a copy and the project stays as it is, byte by byte and change time included. Masks and
+# locks hold in the copy, also against a host that replaces files and against what an earlier run of the copy removed. Without --copy
+# the same command changes the project: that is the control.
+. "$(dirname "$0")/../support/lib.sh"
+
+if ! command -v git >/dev/null; then
+	echo "git is needed"
+	exit 77
+fi
+if ! unshare -Urm true 2>/dev/null; then
+	echo "user namespaces are needed"
+	exit 77
+fi
+
+# renew [DIRECTORY]
+renew() {
+	cd "$scratch" && chmod -R u+rwX "$project" 2>/dev/null
+	rm -rf "$project" "$XDG_STATE_HOME"
+	project=${1:-$scratch/project}
+	mkdir -p "$project" && cd "$project" || exit 1
+	git init -q . && git config user.name Ada && git config user.email ada@example.org
+	mkdir src config .vscode
+	echo 'int main(void) { return 0; }' >src/main.c
+	echo "the secret" >.env
+	echo "another secret" >config/.env
+	echo '{}' >.vscode/settings.json
+	ln -s src/main.c link
+	git add src link && git commit -qm first
+}
+
+# Everything that a change would show in.
+snapshot() {
+	find "$project" -printf '%P %y %i %m %s %T@ %C@ %l\n' | LC_ALL=C sort
+	find "$project" -type f -exec sha256sum {} + | LC_ALL=C sort
+}
+
+work='rm -rf src; echo new >file; mkdir sub; echo x >sub/y; git add -A . 2>/dev/null; git commit -qm second; chmod 600 link 2>/dev/null; echo z >>.gitignore; ls'
+
+renew
+before=$(snapshot)
+expect_status "the command runs in the copy" 0 "$BERM" run --copy -- sh -c "$work"
+expect_contains "it sees its own changes" "file" "$out"
+expect_contains "one line tells what to do next" "berm apply" "$err"
+expect_equal "the project has not changed" "$before" "$(snapshot)"
+expect_status "the copy goes on" 0 "$BERM" run --copy -- sh -c 'cat file sub/y; [ ! -e src ]; git log --oneline | wc -l'
+expect_equal "with what was left in it" "new
+x
+2" "$out"
+expect_equal "the project has still not changed" "$before" "$(snapshot)"
+expect_status "another copy begins with the project" 0 "$BERM" run --copy=other -- sh -c '[ -e src/main.c ] && [ ! -e file ]'
+expect_status "control: without --copy the project changes" 0 "$BERM" run -- sh -c "$work"
+expect "control: it did" test ! -e src
+
+# What is hidden and locked.
+renew
+expect_equal "control: the secret is readable on the host" "the secret" "$(cat .env)"
+run "$BERM" run --copy -- cat .env config/.env
+expect_equal "secrets are hidden in the copy" "" "$out"
+run "$BERM" run --copy -- sh -c 'echo x >.env; rm -f .env; mv config c2; mv .env e; ln .env e; echo x >.vscode/settings.json; echo x >.git/hooks/pre-commit; echo x >>.git/config; cat .env e c2/.env'
+expect_equal "and stay so" "" "$out"
+expect_equal "the secret is as it was" "the secret" "$(cat .env)"
+expect_status "no descriptor leads to a layer" 0 "$BERM" run --copy -- sh -c 'ls -l /proc/self/fd >fds; ! grep -E "upper|work|copies|state" fds && ! ls /proc/1/fd/3 2>/dev/null'
+run "$BERM" run --copy -- cat /proc/self/mountinfo
+expect_equal "no mount names the state" "" "$(printf '%s' "$out" | grep -F "$XDG_STATE_HOME/berm/projects/" | grep -F copies)"
+run "$BERM" run --copy -- sh -c 'cat "$BERM_SUMMARY"'
+expect_contains "the summary for agents says that it is a copy" "the project is a copy" "$out"
+run "$BERM" plan
+expect_contains "control: planting is not strict without a copy" "planting" "$out"
+run "$BERM" run --copy --dry-run
+expect_contains "planting is strict" "strict" "$(printf '%s' "$out" | grep -A2 planting)"
+run "$BERM" run --copy --strict -- true
+expect_equal "a policy that requires it is satisfied" 0 "$status"
+
+# The host replaces a hidden file, and makes new ones, while the command runs. Names that it has looked up before stay absent for a
+# while: an overlay remembers.
+renew
+"$BERM" run --copy -- sh -c 'ls late* src >/dev/null 2>&1; cat late/.env src/.env >/dev/null 2>&1; sleep 6
+	for f in .env config/.env src/.env late/.env; do if cat $f >/dev/null 2>&1; then echo "open $f"; else echo "closed $f"; fi; done' >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+sleep 2
+echo "third secret" >.env.new && mv .env.new .env
+echo "fourth secret" >src/.env
+mkdir late && echo "fifth secret" >late/.env
+wait "$pid"
+expect_equal "hidden files that the host replaced or made stay hidden" "closed .env
+closed config/.env
+closed src/.env
+closed late/.env" "$(cat "$scratch/out")"
+expect_equal "control: on the host they are readable" "fourth secret" "$(cat src/.env)"
+expect "the watcher moved nothing of the host" test -e src/.env -a -e late/.env
+
+# What the copy removed cannot be masked, and need not be.
+renew
+mkdir gone && echo x >gone/file
+expect_status "a directory is removed in the copy" 0 "$BERM" run --copy -- rm -rf gone
+echo "late secret" >gone/.env
+expect_status "the next run of the copy starts" 0 "$BERM" run --copy -- sh -c '[ ! -e gone ]'
+expect_status "the directory is made again" 0 "$BERM" run --copy -- sh -c 'mkdir gone && echo own >gone/.env && [ ! -e gone/file ]'
+run "$BERM" run --copy -- cat gone/.env
+case $out in
+*late*) fail "the host's secret shows through" "$out" ;;
+*) pass ;;
+esac
+expect_status "a file takes the place of a directory with a secret" 0 "$BERM" run --copy=two -- sh -c 'rm -rf gone 2>/dev/null; true'
+
+# Names of projects.
+renew "$scratch/a:b,c d\\e"
+expect_status "a project with : and , in its path" 0 "$BERM" run --copy -- sh -c 'echo x >file'
+expect "it has not changed" test ! -e file
+long=$scratch/$(printf 'l%.0s' {1..120})/$(printf 'm%.0s' {1..120})/$(printf 'n%.0s' {1..80})
+renew "$long"
+expect_status "a project with a long path" 0 "$BERM" run --copy -- sh -c 'echo x >file'
+expect "it has not changed" test ! -e file
+renew "$scratch/project"
+
+# Names of copies, and the variable.
+expect_status "a bad name" 125 "$BERM" run --copy=../x -- true
+expect_contains "says which characters" "A-Z" "$err"
+expect_status "BERM_COPY" 0 env BERM_COPY=turn "$BERM" -c 'echo x >file'
+expect "the project has not changed" test ! -e file
+expect_status "the same copy by --copy" 0 "$BERM" run --copy=turn -- cat file
+expect_status "a bad BERM_COPY runs nothing" 125 env BERM_COPY=/etc "$BERM" -c 'echo x >file'
+expect "nothing ran" test ! -e file
+expect_status "control: without the variable the project changes" 0 "$BERM" -c 'echo x >file'
+expect "it did" test -e file
+
+# In use.
+renew
+"$BERM" run --copy -- sh -c 'touch /tmp/started; sleep 60' 2>/dev/null &
+pid=$!
+sleep 1.5
+expect_status "a copy in use is refused" 125 "$BERM" run --copy -- true
+expect_contains "by name" "in use" "$err"
+expect_status "another copy is not" 0 "$BERM" run --copy=other -- true
+kill -s KILL "$pid"
+wait "$pid" 2>/dev/null
+until_true "$BERM" run --copy -- true || fail "a copy whose run was killed cannot be used"
+expect_status "a copy whose run was killed can be used again" 0 "$BERM" run --copy -- true
+
+# The policy asks for copies.
+printf 'version: 1\nworkspace: {copy: always}\n' >berm.yml
+expect_status "a project's own policy may ask for a copy, untrusted" 0 "$BERM" run -- sh -c 'echo x >file2'
+expect "the project has not changed" test ! -e file2
+printf 'version: 1\nworkspace: {copy: sometimes}\n' >berm.yml
+expect_status "another value is an error" 125 "$BERM" run -- true
+rm berm.yml
+
+# Refused, never direct.
+git worktree add -q "$scratch/tree" -b side
+cd "$scratch/tree" || exit 1
+expect_status "a linked worktree is refused" 125 "$BERM" run --copy -- sh -c 'echo x >file'
+expect_contains "with the reason" "worktree" "$err"
+expect "nothing ran" test ! -e file
+cd "$project" || exit 1
+mkdir node_modules
+run unshare -Urm sh -c "mount -t tmpfs none node_modules && '$BERM' run --copy -- sh -c 'echo x >file3'"
+expect_equal "a mount in the project is refused" 125 "$status"
+expect_contains "by its path" "$project/node_modules" "$err"
+expect "nothing ran" test ! -e file3
+run unshare -Urm sh -c "mount -t tmpfs none node_modules && '$BERM' run -- sh -c 'echo x >file4'"
+expect "control: without --copy it runs there" test -e file4
+cc -O1 -o "$scratch/no-namespaces" "$support/no-namespaces.c" || exit 1
+expect_status "a host without namespaces is refused" 125 "$scratch/no-namespaces" "$BERM" run --copy -- sh -c 'echo x >file5'
+expect "nothing ran" test ! -e file5
+
+# The copy counts as disk space.
+renew
+expect_status "control: below the limit" 0 "$BERM" run --copy -- sh -c 'head -c 1000000 /dev/zero >big'
+printf 'version: 1\nlimits: {disk: 4M}\n' >berm.yml
+expect_status "the limit of disk space holds in the copy" 123 "$BERM" run --copy=big -- sh -c 'head -c 40000000 /dev/zero >big; sync big; sleep 20'
+expect "the project has not changed" test ! -e big
+finish
