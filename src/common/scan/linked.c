@@ -18,6 +18,7 @@ enum {
 	LINKS_MAX = 4096, /* searches */
 	NAMES_MAX = 4, /* of one link; the next search is the last one, and strict */
 	ENTRIES_MAX = 1 << 20, /* in all targets */
+	KNOWN_SLOTS = 64, /* directories on the way to targets; few are common to many */
 };
 
 /* One search. */
@@ -162,6 +163,56 @@ static int walk(struct linked *linked, struct error *err)
 	return fs->walk_indexed(fs, target, &visitor, scan->memory, err);
 }
 
+/* A directory on the way to several targets is inspected once. Init mounts by paths in which no
+ * component may be a symlink, so that one which is swapped meanwhile fails the launch. */
+struct known_directories {
+	struct filesystem fs; /* with inspect and read_link of this file */
+	const struct filesystem *host;
+	struct arena *arena;
+	struct known_directory {
+		const char *path; /* NULL: free */
+		struct file_info info;
+	} slots[KNOWN_SLOTS];
+};
+
+static struct known_directory *slot_of(struct known_directories *known, const char *path)
+{
+	size_t hash = 5381;
+	for (const char *at = path; *at; at++)
+		hash = hash * 33 + (unsigned char)*at;
+	return &known->slots[hash % KNOWN_SLOTS];
+}
+
+static int inspect_once(const struct filesystem *fs, const char *path, struct file_info *info)
+{
+	struct known_directories *known = fs->self;
+	struct known_directory *slot = slot_of(known, path);
+	int status;
+	if (slot->path && strcmp(slot->path, path) == 0) {
+		*info = slot->info;
+		return 0;
+	}
+	status = known->host->inspect(known->host, path, info);
+	if (status == 0 && info->type == FILE_DIRECTORY)
+		*slot = (struct known_directory){ arena_copy(known->arena, path), *info };
+	return status;
+}
+
+static int read_link(const struct filesystem *fs, struct arena *arena, const char *path, char **target)
+{
+	const struct known_directories *known = fs->self;
+	return known->host->read_link(known->host, arena, path, target);
+}
+
+static struct known_directories *no_known_directories(const struct plan *plan)
+{
+	struct known_directories *known = arena_alloc(plan->arena, sizeof *known);
+	known->host = plan->context.fs;
+	known->arena = plan->arena;
+	known->fs = (struct filesystem){ .inspect = inspect_once, .read_link = read_link, .self = known };
+	return known;
+}
+
 static void pin_chain(struct scan *scan, const struct scan_link *link)
 {
 	for (; link; link = link->outer) {
@@ -193,7 +244,7 @@ static void hide_closed(struct scan *scan, const char *target)
 }
 
 /* Resolves the link. False if its target is not to be searched. */
-static bool resolve(struct scan *scan, struct scan_link *link)
+static bool resolve(struct scan *scan, struct known_directories *known, struct scan_link *link)
 {
 	const struct plan *plan = scan->plan;
 	const struct filesystem *fs = plan->context.fs;
@@ -201,7 +252,7 @@ static bool resolve(struct scan *scan, struct scan_link *link)
 	struct error ignored;
 	if (fs->leads_to_directory && !fs->leads_to_directory(fs, link->path))
 		return false;
-	if (path_resolve(fs, plan->arena, link->path, &link->target, &link->passed, &info, &ignored) < 0)
+	if (path_resolve(&known->fs, plan->arena, link->path, &link->target, &link->passed, &info, &ignored) < 0)
 		return false;
 	if (info.type == FILE_DIRECTORY || info.type == FILE_UNKNOWN)
 		scan_check_state(scan, link->path, link->target);
@@ -271,17 +322,19 @@ static int refuse(const char *what, int limit, const struct scan_link *link, str
 int scan_search_links(struct scan *scan, struct error *err)
 {
 	struct scan_links done = { 0 };
+	struct known_directories *known;
 	uint64_t entries = 0;
 
-	if (scan->plan->context.os != OS_LINUX)
+	if (scan->plan->context.os != OS_LINUX || scan->links.count == 0)
 		return 0;
+	known = no_known_directories(scan->plan);
 	for (size_t first = 0; first < scan->links.count;) {
 		size_t end = scan->links.count;
 		qsort(scan->links.items + first, end - first, sizeof *scan->links.items, compare_links);
 		for (; first < end; first++) {
 			struct scan_link *link = scan->links.items[first];
 			unsigned names;
-			if (!resolve(scan, link))
+			if (!resolve(scan, known, link))
 				continue;
 			names = link->outer ? count_names(&done, link->path) : 0;
 			if (names > NAMES_MAX)

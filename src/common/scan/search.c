@@ -242,19 +242,22 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	struct scan *scan = self;
 	bool is_directory = type == FILE_DIRECTORY;
 	enum walk_step step = is_directory ? WALK_DESCEND : WALK_SKIP;
-	size_t length = strlen(name);
+	bool is_part;
 
 	if (scan_is_special(type))
 		scan_visit_special(scan, directory, name, type);
+	is_part = scan_note_git_part(scan, directory, name, type);
 	if (type == FILE_SOCKET || type == FILE_UNKNOWN) {
 		*is_remarkable = true;
 		return WALK_SKIP;
 	}
 	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
-	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > SCAN_PATH_BYTES)) ||
+	if ((is_directory && (scan->has_inner_grants || strlen(directory) + strlen(name) + 2 > SCAN_PATH_BYTES)) ||
 	    scan_has_candidate(scan, name) || scan_may_be_git_pointer(name, type) || is_followed(scan, type))
 		step = visit_closely(scan, directory, name, type, is_remarkable);
-	*is_remarkable |= type == FILE_FIFO || is_followed(scan, type);
+	*is_remarkable |= is_part || type == FILE_FIFO || is_followed(scan, type);
+	if (step == WALK_DESCEND)
+		scan_note_git_search(scan, directory, name);
 	if (scan_is_git_entry(scan, directory, name, type)) {
 		*is_remarkable = true;
 		scan_record_git(scan, directory, name, type);
