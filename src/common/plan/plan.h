@@ -212,6 +212,9 @@ struct scan_results {
 	struct plan_matches pinned;
 	struct plan_git_directories git_directories;
 	struct plan_git_seen git_seen;
+	/* Every `.git` that the search has seen, sorted by path; and the directories of writable trees
+	 * that it skipped. */
+	struct plan_matches git_entries, unsearched;
 	struct plan_matches git_links; /* symlinks in these directories */
 	struct plan_matches git_absent; /* writable paths that their settings name and that do not exist */
 	struct plan_places {

@@ -50,8 +50,10 @@ static bool is_plain(const char *name)
 	return true;
 }
 
-/* Returns the spelling under which the entry is noted; "" for one that may stand for any name; NULL
- * if it is not noted. */
+/* Noted for an entry that may stand for any name. */
+static const char any_name[] = "?";
+
+/* Returns the spelling under which the entry is noted; NULL if it is not noted. */
 static const char *noted_name(const struct place *place, const char *name)
 {
 	if (!place->names)
@@ -59,7 +61,7 @@ static const char *noted_name(const struct place *place, const char *name)
 	for (size_t i = 0; place->names[i]; i++)
 		if (strcasecmp(name, place->names[i]) == 0)
 			return place->names[i];
-	return is_plain(name) ? NULL : "";
+	return is_plain(name) ? NULL : any_name;
 }
 
 /* Too many are no failure: then the sweep inspects every name. */
@@ -82,9 +84,7 @@ bool scan_note_git_part(struct scan *scan, const char *directory, const char *na
 	char path[SCAN_PATH_BYTES];
 	if (!noted)
 		return false;
-	if (!*noted)
-		note(scan, &scan->git_parts, directory, FILE_UNKNOWN);
-	else if (path_join_into(path, sizeof path, directory, noted))
+	if (path_join_into(path, sizeof path, directory, noted))
 		note(scan, &scan->git_parts, path, strcmp(name, noted) == 0 ? type : FILE_UNKNOWN);
 	else
 		scan->has_too_many_parts = true;
@@ -110,6 +110,20 @@ static struct plan_matches sorted(const struct scan_matches *matches)
 	if (matches->count > 0)
 		qsort(matches->items, matches->count, sizeof *matches->items, compare_paths);
 	return (struct plan_matches){ matches->items, matches->count };
+}
+
+/* scan_git has sorted them; a directory with a HEAD is FILE_ABSENT. */
+void scan_list_git_entries(const struct scan *scan)
+{
+	struct scan_results *results = scan->results;
+	for (size_t i = 0; i < scan->gits.count; i++)
+		if (scan->gits.items[i].type != FILE_ABSENT)
+			*(struct plan_match *)arena_push(scan->plan->arena, &results->git_entries) = scan->gits.items[i];
+	for (size_t i = 0; i < scan->unsearched.count; i++)
+		if (scan->unsearched.items[i].is_writable)
+			*(struct plan_match *)arena_push(scan->plan->arena, &results->unsearched) = (struct plan_match){
+				.path = scan->unsearched.items[i].path, .type = FILE_DIRECTORY, .rule = &rule_marker
+			};
 }
 
 void scan_finish_git_parts(struct scan *scan, struct plan_git_seen *seen)
@@ -146,10 +160,12 @@ bool scan_git_is_searched(const struct plan_git_seen *seen, const char *director
 	return has(&seen->searched, directory);
 }
 
-/* True if the name is not in a directory that was searched. */
+/* True if the path was not in its directory, which was searched. */
 static bool is_unseen(const struct plan_git_seen *seen, const char *directory, const char *path)
 {
-	return scan_git_is_searched(seen, directory) && !has(&seen->parts, path) && !has(&seen->parts, directory);
+	char any[SCAN_PATH_BYTES];
+	return scan_git_is_searched(seen, directory) && !has(&seen->parts, path) &&
+	       path_join_into(any, sizeof any, directory, any_name) && !has(&seen->parts, any);
 }
 
 bool scan_git_lacks(const struct plan_git_seen *seen, const char *git_directory, const char *part)

@@ -91,6 +91,7 @@ struct scan {
 		size_t count;
 	} links;
 	const char *state_link; /* a symlink into berm's state, or NULL */
+	bool ignores_deny; /* of anything but directories */
 	bool is_strict; /* exceptions with directories do not count; changed between walks only */
 	struct scan_trees {
 		struct scan_tree *items;
@@ -117,6 +118,8 @@ void scan_list_places(struct scan *scan);
 bool scan_note_git_part(struct scan *scan, const char *directory, const char *name, enum file_type type);
 /* git_parts.c, from any thread: notes a directory that the walk enters. */
 void scan_note_git_search(struct scan *scan, const char *directory, const char *name);
+/* git_parts.c: fills results->git_entries and results->unsearched, after scan_git. */
+void scan_list_git_entries(const struct scan *scan);
 /* git_parts.c: sorts what was noted; empty lists if there was too much. */
 void scan_finish_git_parts(struct scan *scan, struct plan_git_seen *seen);
 

@@ -163,12 +163,14 @@ static int walk(struct linked *linked, struct error *err)
 	return fs->walk_indexed(fs, target, &visitor, scan->memory, err);
 }
 
-/* A directory on the way to several targets is inspected once. Init mounts by paths in which no
- * component may be a symlink, so that one which is swapped meanwhile fails the launch. */
+/* A directory on the way to several targets is inspected once, and those above a link not at all:
+ * the walk has just come through them. Init mounts by paths in which no component may be a symlink,
+ * so that one which is swapped meanwhile fails the launch. */
 struct known_directories {
 	struct filesystem fs; /* with inspect and read_link of this file */
 	const struct filesystem *host;
 	struct arena *arena;
+	const char *link; /* that is being resolved */
 	struct known_directory {
 		const char *path; /* NULL: free */
 		struct file_info info;
@@ -186,8 +188,13 @@ static struct known_directory *slot_of(struct known_directories *known, const ch
 static int inspect_once(const struct filesystem *fs, const char *path, struct file_info *info)
 {
 	struct known_directories *known = fs->self;
-	struct known_directory *slot = slot_of(known, path);
+	struct known_directory *slot;
 	int status;
+	if (path_is_within(known->link, path)) {
+		*info = (struct file_info){ .type = strcmp(known->link, path) == 0 ? FILE_SYMLINK : FILE_DIRECTORY };
+		return 0;
+	}
+	slot = slot_of(known, path);
 	if (slot->path && strcmp(slot->path, path) == 0) {
 		*info = slot->info;
 		return 0;
@@ -243,16 +250,24 @@ static void hide_closed(struct scan *scan, const char *target)
 		scan_record(scan, &scan->masked, target, FILE_DIRECTORY, &rule_unsearchable);
 }
 
+/* A link that was replaced meanwhile, perhaps by a directory, is resolved without what is known. */
+static bool find_target(struct scan *scan, struct known_directories *known, struct scan_link *link, struct file_info *info)
+{
+	const struct plan *plan = scan->plan;
+	struct error ignored;
+	known->link = link->path;
+	if (path_resolve(&known->fs, plan->arena, link->path, &link->target, &link->passed, info, &ignored) == 0)
+		return true;
+	link->passed = (struct path_links){ 0 };
+	return path_resolve(plan->context.fs, plan->arena, link->path, &link->target, &link->passed, info, &ignored) == 0;
+}
+
 /* Resolves the link. False if its target is not to be searched. */
 static bool resolve(struct scan *scan, struct known_directories *known, struct scan_link *link)
 {
 	const struct plan *plan = scan->plan;
-	const struct filesystem *fs = plan->context.fs;
 	struct file_info info;
-	struct error ignored;
-	if (fs->leads_to_directory && !fs->leads_to_directory(fs, link->path))
-		return false;
-	if (path_resolve(&known->fs, plan->arena, link->path, &link->target, &link->passed, &info, &ignored) < 0)
+	if (!find_target(scan, known, link, &info))
 		return false;
 	if (info.type == FILE_DIRECTORY || info.type == FILE_UNKNOWN)
 		scan_check_state(scan, link->path, link->target);

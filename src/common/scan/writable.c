@@ -127,7 +127,8 @@ static struct plan_matches sorted(const struct scan_matches *matches)
 int scan_writable(const struct plan *plan, struct tree_index *index, struct scan_found *found, struct error *err)
 {
 	struct scan_results unused = plan_not_scanned;
-	struct finder finder = { .scan = { .plan = plan, .results = &unused, .memory = index } };
+	/* A denied directory is not entered; a denied file is no concern of the host. */
+	struct finder finder = { .scan = { .plan = plan, .results = &unused, .memory = index, .ignores_deny = true } };
 	struct scan *scan = &finder.scan;
 	int status = 0;
 
