@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/cleanup.h"
+
 /* Directories in which names are noted, and the names; NULL: all of them. */
 static const char *const names_of_git[] = { "hooks",   "config",   "config.worktree", "commondir", "info",
 					    "remotes", "branches", "rebase-merge",    "sequencer", "rebase-apply",
@@ -81,7 +83,7 @@ bool scan_note_git_part(struct scan *scan, const char *directory, const char *na
 {
 	const struct place *place = scan->root->kind == GRANT_WRITE ? place_of(directory) : NULL;
 	const char *noted = place ? noted_name(place, name) : NULL;
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	if (!noted)
 		return false;
 	if (path_join_into(path, sizeof path, directory, noted))
@@ -93,7 +95,7 @@ bool scan_note_git_part(struct scan *scan, const char *directory, const char *na
 
 void scan_note_git_search(struct scan *scan, const char *directory, const char *name)
 {
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	if (strcmp(name, ".git") != 0 && !place_of(directory))
 		return;
 	if (scan->root->kind == GRANT_WRITE && path_join_into(path, sizeof path, directory, name) && place_of(path))
@@ -163,27 +165,29 @@ bool scan_git_is_searched(const struct plan_git_seen *seen, const char *director
 /* True if the path was not in its directory, which was searched. */
 static bool is_unseen(const struct plan_git_seen *seen, const char *directory, const char *path)
 {
-	char any[SCAN_PATH_BYTES];
+	uninitialised char any[SCAN_PATH_BYTES];
 	return scan_git_is_searched(seen, directory) && !has(&seen->parts, path) &&
 	       path_join_into(any, sizeof any, directory, any_name) && !has(&seen->parts, any);
 }
 
 bool scan_git_lacks(const struct plan_git_seen *seen, const char *git_directory, const char *part)
 {
-	char path[SCAN_PATH_BYTES], inner[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES], inner[SCAN_PATH_BYTES];
 	const char *slash = strchr(part, '/');
+	size_t length;
 	if (!path_join_into(path, sizeof path, git_directory, part))
 		return false;
 	if (!slash)
 		return is_unseen(seen, git_directory, path);
-	memcpy(inner, path, sizeof inner);
-	inner[strlen(path) - strlen(slash)] = '\0';
+	length = strlen(path) - strlen(slash);
+	memcpy(inner, path, length);
+	inner[length] = '\0';
 	return is_unseen(seen, git_directory, inner) || (place_of(inner) && is_unseen(seen, inner, path));
 }
 
 bool scan_git_has(const struct plan_git_seen *seen, const char *git_directory, const char *part)
 {
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	if (!path_join_into(path, sizeof path, git_directory, part))
 		return false;
 	for (size_t at = lower_bound(&seen->parts, path);

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cleanup.h"
+
 enum {
 	LINKS_MAX = 4096, /* searches */
 	NAMES_MAX = 4, /* of one link; the next search is the last one, and strict */
@@ -88,7 +90,7 @@ static enum walk_step visit_closely(struct linked *linked, const char *directory
 {
 	struct scan *scan = linked->scan;
 	bool is_directory = type == FILE_DIRECTORY;
-	char path[SCAN_PATH_BYTES], under_link[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES], under_link[SCAN_PATH_BYTES];
 	struct scan_finding finding;
 
 	*is_kept = true;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "common/base/cleanup.h"
 #include "common/base/text.h"
 
 enum { DEEP_LEVELS = 64 }; /* of directories below a grant */
@@ -151,7 +152,7 @@ enum walk_step scan_record_finding(struct scan *scan, const struct scan_finding 
  * Each directory above a hidden one costs a mount, so one far down is hidden at an ancestor. */
 static enum walk_step hide_deep(struct scan *scan, const char *directory)
 {
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	size_t length = strlen(scan->root->path);
 	unsigned depth = 0;
 	if (scan_holds_grant(scan->plan, directory) || !path_is_within(directory, scan->root->path)) {
@@ -189,7 +190,7 @@ static enum walk_step visit_closely(struct scan *scan, const char *directory, co
 				    bool *is_remarkable)
 {
 	bool is_directory = type == FILE_DIRECTORY;
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	struct scan_finding finding;
 
 	*is_remarkable = true;
@@ -221,7 +222,7 @@ bool scan_is_named_socket(const struct plan *plan, const char *path)
 void scan_visit_special(struct scan *scan, const char *directory, const char *name, enum file_type type)
 {
 	bool is_writable = scan->root->kind == GRANT_WRITE;
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	if (!path_join_into(path, sizeof path, directory, name)) {
 		hide_deep(scan, directory);
 	} else if (type == FILE_SOCKET && !scan_is_named_socket(scan->plan, path)) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cleanup.h"
+
 struct finder {
 	struct scan scan;
 	struct scan_matches marks, links, closed, pruned;
@@ -59,7 +61,7 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	bool is_directory = type == FILE_DIRECTORY;
 	enum walk_step step = is_directory ? WALK_DESCEND : WALK_SKIP;
 	struct scan_finding finding = { 0 };
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 
 	*is_kept = false;
 	(void)scan_note_git_part(scan, directory, name, type);
