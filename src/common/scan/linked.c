@@ -256,7 +256,7 @@ static void hide_closed(struct scan *scan, const char *target)
 static bool find_target(struct scan *scan, struct known_directories *known, struct scan_link *link, struct file_info *info)
 {
 	const struct plan *plan = scan->plan;
-	struct error ignored;
+	uninitialised struct error ignored;
 	known->link = link->path;
 	if (path_resolve(&known->fs, plan->arena, link->path, &link->target, &link->passed, info, &ignored) == 0)
 		return true;
