@@ -104,8 +104,8 @@ static bool item_accepts(const char **pattern, const char *end, uint32_t charact
 	return next_character(pattern, end, case_fold, &wanted) && wanted == character;
 }
 
-/* False if the first or last bytes already differ. This decides most names for a pattern that begins
- * or ends with a plain byte, such as `.env.*` or `*.pem`. */
+/* False if the first or last bytes already differ. This decides most names for a pattern that
+ * begins or ends with a plain byte, such as `.env.*` or `*.pem`. */
 static bool ends_agree(struct component pattern, struct component name, bool case_fold)
 {
 	char first, last;

@@ -196,8 +196,8 @@ struct plan_place {
 
 struct name_filter;
 /* Matches of the plan's patterns in the project at one moment. Only a scan fills it. */
-/* Directories called `.git` that a search has entered, and `info`, `remotes` and `branches` in them;
- * and the names in these that git obeys (scan/git_parts.c). Both lists are sorted by path. */
+/* Directories called `.git` that a search has entered, and `info`, `remotes` and `branches` in
+ * them; and the names in these that git obeys (scan/git_parts.c). Both lists are sorted by path. */
 struct plan_git_seen {
 	struct plan_matches searched, parts;
 };
@@ -212,8 +212,8 @@ struct scan_results {
 	struct plan_matches pinned;
 	struct plan_git_directories git_directories;
 	struct plan_git_seen git_seen;
-	/* Every `.git` that the search has seen, sorted by path; and the directories of writable trees
-	 * that it skipped. */
+	/* Every `.git` that the search has seen, sorted by path; and the directories of writable
+	 * trees that it skipped. */
 	struct plan_matches git_entries, unsearched;
 	struct plan_matches git_links; /* symlinks in these directories */
 	struct plan_matches git_absent; /* writable paths that their settings name and that do not exist */

@@ -12,11 +12,13 @@
 #include "common/base/cleanup.h"
 
 /* Directories in which names are noted, and the names; NULL: all of them. */
-static const char *const names_of_git[] = { "hooks",   "config",   "config.worktree", "commondir", "info",
-					    "remotes", "branches", "rebase-merge",    "sequencer", "rebase-apply",
-					    NULL };
+static const char *const names_of_git[] = { "hooks",	"config",	"config.worktree", "commondir",	   "info", "remotes",
+					    "branches", "rebase-merge", "sequencer",	   "rebase-apply", NULL };
 static const char *const names_of_info[] = { "attributes", NULL };
-#define PLACE(end, names) { end, sizeof end - 1, names }
+#define PLACE(end, names)                                                                                                      \
+	{                                                                                                                      \
+		end, sizeof end - 1, names                                                                                     \
+	}
 static const struct place {
 	const char *end; /* of the directory's path */
 	size_t length;
@@ -73,9 +75,8 @@ static void note(struct scan *scan, struct scan_matches *list, const char *path,
 	if (list->count == SCAN_MATCHES_MAX)
 		scan->has_too_many_parts = true;
 	else
-		*(struct plan_match *)arena_push(scan->plan->arena, list) = (struct plan_match){
-			.path = arena_copy(scan->plan->arena, path), .type = type, .rule = &rule_marker
-		};
+		*(struct plan_match *)arena_push(scan->plan->arena, list) =
+			(struct plan_match){ .path = arena_copy(scan->plan->arena, path), .type = type, .rule = &rule_marker };
 	pthread_mutex_unlock(&scan->lock);
 }
 

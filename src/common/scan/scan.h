@@ -28,7 +28,8 @@ struct scan_found {
 /* Searches the writable trees for names that the host obeys, without the rest of a scan. The index
  * is used and not updated; NULL: none. */
 int scan_writable(const struct plan *plan, struct tree_index *index, struct scan_found *found, struct error *err);
-/* True if the search has entered this directory: a `.git`, or `info`, `remotes` or `branches` in it. */
+/* True if the search has entered this directory: a `.git`, or `info`, `remotes` or `branches` in
+ * it. */
 bool scan_git_is_searched(const struct plan_git_seen *seen, const char *directory);
 /* True if the search has found that a git directory lacks this part; false if it does not know. */
 bool scan_git_lacks(const struct plan_git_seen *seen, const char *git_directory, const char *part);

@@ -38,7 +38,8 @@ static void judge_deny(const struct scan *scan, const struct plan_pattern *item,
 {
 	bool (*applies)(const struct plan *, const struct plan_pattern *, const char *, bool) =
 		scan->is_strict ? plan_deny_applies_strictly : plan_deny_applies;
-	if (finding->denied_by || (scan->ignores_deny && !is_directory) || !matches(scan, item, path, is_directory) || !applies(scan->plan, item, path, is_directory))
+	if (finding->denied_by || (scan->ignores_deny && !is_directory) || !matches(scan, item, path, is_directory) ||
+	    !applies(scan->plan, item, path, is_directory))
 		return;
 	if (!is_directory && plan_deny_is_conditional(scan->plan, item->rule, path))
 		finding->unless_public = item->rule;

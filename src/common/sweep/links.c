@@ -127,7 +127,8 @@ static void look_through(struct look *look, const char *directory)
 		look_at(look, look->unsearched_links.items[i]);
 }
 
-/* A directory below `.git` that the search skips. Of the objects only `info` is written in place. */
+/* A directory below `.git` that the search skips. Of the objects only `info` is written in
+ * place. */
 static void look_at_pruned(struct look *look, const char *path)
 {
 	struct stat info;

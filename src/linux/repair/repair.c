@@ -42,8 +42,8 @@ void repair_begin(struct repair *repair)
 	repair->begin = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Opens init's mount namespace. The request exists since Linux 6.11, and makes no entry of /proc for
- * the process, which would have to be removed when it exits. */
+/* Opens init's mount namespace. The request exists since Linux 6.11, and makes no entry of /proc
+ * for the process, which would have to be removed when it exits. */
 static int open_namespace(pid_t init, int pidfd)
 {
 	char path[64];

@@ -98,8 +98,8 @@ static int enter_descriptors(struct masks *masks)
 	return 0;
 }
 
-/* Mounts onto the descriptor itself, whatever its path is by now. `name` is below the source; "" for
- * the source itself. */
+/* Mounts onto the descriptor itself, whatever its path is by now. `name` is below the source; ""
+ * for the source itself. */
 static int cover_with(struct masks *masks, int source, const char *name, int target)
 {
 	char from[RUN_FILES_NAME_MAX + 16], to[16];
@@ -446,7 +446,9 @@ static int apply_all(struct masks *masks, const struct view_request *request, st
 
 int masks_apply(const struct masks_place *place, const struct plan *plan, struct error *err)
 {
-	struct masks masks = { .fds = -1, .root = place->root, .run_files = place->run_files, .mount = place->mount, .plan = plan };
+	struct masks masks = {
+		.fds = -1, .root = place->root, .run_files = place->run_files, .mount = place->mount, .plan = plan
+	};
 	int status = apply_all(&masks, place->request, err);
 	cleanup_close(&masks.fds);
 	return status;
@@ -455,10 +457,13 @@ int masks_apply(const struct masks_place *place, const struct plan *plan, struct
 int masks_apply_late(const struct masks_place *place, const struct plan *plan, const struct plan_match *match, bool is_mask,
 		     size_t *texts, struct error *err)
 {
-	struct masks masks = {
-		.fds = -1, .root = place->root, .run_files = place->run_files, .mount = place->mount, .plan = plan,
-		.texts = *texts, .is_late = true
-	};
+	struct masks masks = { .fds = -1,
+			       .root = place->root,
+			       .run_files = place->run_files,
+			       .mount = place->mount,
+			       .plan = plan,
+			       .texts = *texts,
+			       .is_late = true };
 	int status = apply_match(&masks, match, is_mask, err);
 	*texts = masks.texts;
 	return status;

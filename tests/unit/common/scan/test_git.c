@@ -331,12 +331,14 @@ TEST names_that_a_git_directory_lacks(void)
 	ASSERT_EQm(plan_fixture_says(&fixture), 0, fixture.status);
 	seen = &fixture.plan.scan->git_seen;
 	ASSERT(scan_git_is_searched(seen, APP "/.git"));
-	ASSERT(scan_git_lacks(seen, APP "/.git", "commondir") && scan_git_lacks(seen, APP "/.git", "rebase-merge/git-rebase-todo"));
+	ASSERT(scan_git_lacks(seen, APP "/.git", "commondir") &&
+	       scan_git_lacks(seen, APP "/.git", "rebase-merge/git-rebase-todo"));
 	ASSERT(!scan_git_lacks(seen, APP "/.git", "config") && !scan_git_lacks(seen, APP "/.git", "info/attributes"));
 	ASSERT(scan_git_has(seen, APP "/.git", "config") && !scan_git_has(seen, APP "/.git", "commondir"));
 	ASSERT(scan_git_is_empty(seen, APP "/.git/branches") && !scan_git_is_empty(seen, APP "/.git/remotes"));
 
-	/* Not known: another spelling, a name that may stand for any, a link, and what is not searched. */
+	/* Not known: another spelling, a name that may stand for any, a link, and what is not
+	 * searched. */
 	ASSERT(!scan_git_lacks(seen, APP "/fold/.git", "commondir") && !scan_git_has(seen, APP "/fold/.git", "commondir"));
 	ASSERT(scan_git_lacks(seen, APP "/fold/.git", "config"));
 	ASSERT(!scan_git_lacks(seen, APP "/odd/.git", "commondir") && !scan_git_lacks(seen, APP "/odd/.git", "config"));
