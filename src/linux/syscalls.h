@@ -43,6 +43,8 @@ enum {
 	ATTR_NOEXEC = 0x08,
 };
 
+enum { PIDFD_GET_MOUNT_NAMESPACE = 0xff03 }; /* PIDFD_GET_MNT_NAMESPACE */
+
 struct mount_attributes { /* struct mount_attr */
 	uint64_t set, clear, propagation, userns_fd;
 };

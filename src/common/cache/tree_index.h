@@ -74,6 +74,9 @@ struct tree_index_listing {
 struct tree_index {
 	struct tree_index_owner owner;
 	int (*clock)(struct timespec *now); /* the time of day; tests set their own */
+	/* A device whose ctimes can be relied on, as the walk found in this process. */
+	bool has_good_device;
+	uint64_t good_device;
 	/* The index that was read; no records if there was none. */
 	void *bytes;
 	const uint64_t *devices; /* of the roots, which are the first records */

@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "common/base/cleanup.h"
+
 enum {
 	RESOLVED_MAX = 4096, /* PATH_MAX of Linux; a mount or a profile cannot name longer paths */
 	LINKS_MAX = 40, /* the kernel's limit */
@@ -235,12 +237,21 @@ static int resolve_all(struct resolution *at)
 int path_resolve(const struct filesystem *fs, struct arena *arena, const char *absolute, const char **canonical,
 		 struct path_links *links, struct file_info *info, struct error *err)
 {
-	struct resolution at = { .fs = fs, .arena = arena, .asked = absolute, .rest = absolute, .links = links, .err = err };
+	uninitialised struct resolution at;
 	const char *result;
 
 	if (absolute[0] != '/')
 		return error_set(err, "not an absolute path: %s", absolute);
-	at.info.type = FILE_DIRECTORY;
+	/* One by one: `done` is large, and a scan resolves thousands of paths. */
+	at.fs = fs;
+	at.arena = arena;
+	at.asked = at.rest = absolute;
+	at.done[0] = '\0';
+	at.length = 0;
+	at.links = links;
+	at.links_followed = 0;
+	at.info = (struct file_info){ .type = FILE_DIRECTORY };
+	at.err = err;
 	if (resolve_all(&at) < 0)
 		return -1;
 	result = arena_copy(arena, at.length ? at.done : "/");

@@ -104,17 +104,18 @@ static bool item_accepts(const char **pattern, const char *end, uint32_t charact
 	return next_character(pattern, end, case_fold, &wanted) && wanted == character;
 }
 
-/* False if the last bytes already differ. This decides most names for a pattern that ends in a
- * plain byte, such as `*.pem`. */
-static bool last_byte_agrees(struct component pattern, struct component name, bool case_fold)
+/* False if the first or last bytes already differ. This decides most names for a pattern that
+ * begins or ends with a plain byte, such as `.env.*` or `*.pem`. */
+static bool ends_agree(struct component pattern, struct component name, bool case_fold)
 {
-	char wanted, last;
+	char first, last;
 
 	if (case_fold || component_is_none(pattern) || component_is_none(name))
 		return true;
-	wanted = pattern.end[-1];
-	last = name.end[-1];
-	return wanted == last || wanted == '*' || wanted == '?' || wanted == ']';
+	first = pattern.start[0];
+	last = pattern.end[-1];
+	return (first == name.start[0] || first == '*' || first == '?' || first == '[' || first == '\\') &&
+	       (last == name.end[-1] || last == '*' || last == '?' || last == ']');
 }
 
 /* Matches a component with metacharacters against a name. */
@@ -124,7 +125,7 @@ static bool glob_matches(struct component pattern, struct component name, bool c
 	const char *after_star = NULL, *star_text = NULL;
 	uint32_t character;
 
-	if (!last_byte_agrees(pattern, name, case_fold))
+	if (!ends_agree(pattern, name, case_fold))
 		return false;
 	for (;;) {
 		if (at != pattern.end && *at == '*') {

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "common/base/cleanup.h"
+
 bool plan_folds_case(const struct plan *plan)
 {
 	return plan->context.os == OS_MACOS || plan->context.fs->is_case_insensitive;
@@ -80,7 +82,7 @@ static size_t next_end(const char *path, size_t at)
 const struct rule *plan_pruned_by(const struct plan *plan, const char *path)
 {
 	const struct plan_grant *grant = plan_grant_for(plan, path);
-	char prefix[PLAN_PATH_BYTES];
+	uninitialised char prefix[PLAN_PATH_BYTES];
 	size_t at;
 
 	if (!grant || plan->prune.count == 0 || plan->context.os == OS_MACOS || strlen(path) >= sizeof prefix)
@@ -171,7 +173,7 @@ static bool deny_applies(const struct plan *plan, const struct hit *hit)
 static bool opens(const struct plan *plan, const struct plan_pattern *opening, const struct hit *hit)
 {
 	const struct rule *protected_by = hit->item->rule;
-	char prefix[PLAN_PATH_BYTES];
+	uninitialised char prefix[PLAN_PATH_BYTES];
 	size_t length = strlen(hit->path);
 
 	if (protected_by->layer == LAYER_FLOOR || opening->rule->layer < protected_by->layer || length >= sizeof prefix)
@@ -238,7 +240,7 @@ bool plan_protect_applies(const struct plan *plan, const struct plan_pattern *it
 bool plan_protect_covers(const struct plan *plan, const struct plan_pattern *item, const char *path, size_t length,
 			 bool is_directory)
 {
-	char prefix[PLAN_PATH_BYTES];
+	uninitialised char prefix[PLAN_PATH_BYTES];
 	struct hit hit = { item, path, prefix, is_directory || path[length], is_directory };
 	if (length >= sizeof prefix)
 		return true;
@@ -252,7 +254,7 @@ bool plan_protect_covers(const struct plan *plan, const struct plan_pattern *ite
 static const struct rule *find_rule(const struct plan *plan, const struct plan_patterns *patterns, const char *path,
 				    bool is_directory, bool (*applies)(const struct plan *plan, const struct hit *hit))
 {
-	char prefix[PLAN_PATH_BYTES];
+	uninitialised char prefix[PLAN_PATH_BYTES];
 	size_t length = strlen(path);
 
 	for (size_t i = 0; i < patterns->count; i++) {

@@ -196,6 +196,12 @@ struct plan_place {
 
 struct name_filter;
 /* Matches of the plan's patterns in the project at one moment. Only a scan fills it. */
+/* Directories called `.git` that a search has entered, and `info`, `remotes` and `branches` in
+ * them; and the names in these that git obeys (scan/git_parts.c). Both lists are sorted by path. */
+struct plan_git_seen {
+	struct plan_matches searched, parts;
+};
+
 struct scan_results {
 	struct plan_matches masked; /* denied and present */
 	struct plan_judged judged; /* sorted by path */
@@ -205,6 +211,10 @@ struct scan_results {
 	 * that lead to one: never renamed away or replaced. */
 	struct plan_matches pinned;
 	struct plan_git_directories git_directories;
+	struct plan_git_seen git_seen;
+	/* Every `.git` that the search has seen, sorted by path; and the directories of writable
+	 * trees that it skipped. */
+	struct plan_matches git_entries, unsearched;
 	struct plan_matches git_links; /* symlinks in these directories */
 	struct plan_matches git_absent; /* writable paths that their settings name and that do not exist */
 	struct plan_places {

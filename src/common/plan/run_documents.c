@@ -5,6 +5,7 @@
 #include "common/plan/build.h"
 #include "common/plan/held.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/text.h"
@@ -12,6 +13,8 @@
 /* The root of the view has 4 MiB in total. Files whose names do not fit are hidden all the same;
  * `git add -A` then fails on them. */
 enum { EXCLUDES_MAX = 1 << 20 };
+/* With more skipped directories a look at the disk is cheaper than one at each of them. */
+enum { UNSEARCHED_MAX = 64 };
 
 /* True if the directory has a .git entry. */
 static bool has_git(const struct plan *plan, const char *directory)
@@ -22,6 +25,25 @@ static bool has_git(const struct plan *plan, const char *directory)
 	if (fs->is_there)
 		return fs->is_there(fs, path);
 	return fs->inspect(fs, path, &info) == 0 && info.type != FILE_ABSENT;
+}
+
+static int compare_entry(const void *path, const void *entry)
+{
+	return strcmp(path, ((const struct plan_match *)entry)->path);
+}
+
+/* The same for a directory above a hidden file, by what the scan has seen. It has searched each
+ * directory above a file that it found, unless that is in a skipped one. */
+static bool has_known_git(const struct plan *plan, const char *directory)
+{
+	const struct plan_matches *entries = &plan->scan->git_entries, *unsearched = &plan->scan->unsearched;
+	if (unsearched->count > UNSEARCHED_MAX)
+		return has_git(plan, directory);
+	for (size_t i = 0; i < unsearched->count; i++)
+		if (path_is_within(directory, unsearched->items[i].path))
+			return has_git(plan, directory);
+	return entries->count > 0 && bsearch(path_join(plan->arena, directory, ".git"), entries->items, entries->count,
+					     sizeof *entries->items, compare_entry);
 }
 
 /* Adds a line of a gitignore file: anchored, with special characters quoted. */
@@ -56,7 +78,7 @@ static void find_around(const struct plan *plan, struct around *around, const ch
 		directory = path_parent(plan->arena, directory);
 		if (around->previous && path_is_within(around->previous, directory))
 			break;
-		if (has_git(plan, directory))
+		if (has_known_git(plan, directory))
 			*(const char **)arena_push(plan->arena, around) = directory;
 	}
 	around->previous = path;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/cleanup.h"
 #include "common/git/directory.h"
 #include "common/git/settings.h"
 #include "common/state/born.h"
@@ -70,7 +71,7 @@ bool scan_is_git_entry(const struct scan *scan, const char *directory, const cha
 void scan_record_git(struct scan *scan, const char *directory, const char *name, enum file_type type)
 {
 	bool is_dot_git = name[0] == '.';
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	if (is_dot_git && !path_join_into(path, sizeof path, directory, name))
 		return; /* its directory is hidden */
 	scan_record(scan, &scan->gits, is_dot_git ? path : directory, is_dot_git ? type : FILE_ABSENT, &rule_git_pointer);

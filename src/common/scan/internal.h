@@ -84,12 +84,14 @@ struct scan {
 	} masked, locked, opened, denied_links, protected_links, followed;
 	struct scan_matches fifos; /* in writable trees */
 	struct scan_matches conditional; /* denied unless their content is public */
+	struct scan_matches git_searched, git_parts; /* for struct plan_git_seen */
 	struct scan_matches gits; /* every `.git`, and as FILE_ABSENT every directory with a HEAD */
 	struct scan_links {
 		struct scan_link **items;
 		size_t count;
 	} links;
 	const char *state_link; /* a symlink into berm's state, or NULL */
+	bool ignores_deny; /* of anything but directories */
 	bool is_strict; /* exceptions with directories do not count; changed between walks only */
 	struct scan_trees {
 		struct scan_tree *items;
@@ -98,6 +100,7 @@ struct scan {
 	pthread_mutex_t lock; /* of the lists above and the plan's arena */
 	atomic_uint_least64_t directories, files;
 	atomic_bool has_too_many, has_too_long, has_closed_root;
+	atomic_bool has_too_many_parts; /* of git directories: the lists are dropped */
 	bool has_too_many_opened; /* noted once */
 };
 
@@ -110,6 +113,15 @@ void scan_record_git(struct scan *scan, const char *directory, const char *name,
 void scan_git(struct scan *scan);
 /* places.c: fills results->places; results->locked must be complete. */
 void scan_list_places(struct scan *scan);
+
+/* git_parts.c, from any thread: notes an entry that git obeys. True if every walk must visit it. */
+bool scan_note_git_part(struct scan *scan, const char *directory, const char *name, enum file_type type);
+/* git_parts.c, from any thread: notes a directory that the walk enters. */
+void scan_note_git_search(struct scan *scan, const char *directory, const char *name);
+/* git_parts.c: fills results->git_entries and results->unsearched, after scan_git. */
+void scan_list_git_entries(const struct scan *scan);
+/* git_parts.c: sorts what was noted; empty lists if there was too much. */
+void scan_finish_git_parts(struct scan *scan, struct plan_git_seen *seen);
 
 /* scan.c: adds a match, from any thread. If the list is full, the match is dropped and the scan
  * fails in the end. */

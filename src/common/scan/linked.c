@@ -14,10 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cleanup.h"
+
 enum {
 	LINKS_MAX = 4096, /* searches */
 	NAMES_MAX = 4, /* of one link; the next search is the last one, and strict */
 	ENTRIES_MAX = 1 << 20, /* in all targets */
+	KNOWN_SLOTS = 64, /* directories on the way to targets; few are common to many */
 };
 
 /* One search. */
@@ -87,7 +90,7 @@ static enum walk_step visit_closely(struct linked *linked, const char *directory
 {
 	struct scan *scan = linked->scan;
 	bool is_directory = type == FILE_DIRECTORY;
-	char path[SCAN_PATH_BYTES], under_link[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES], under_link[SCAN_PATH_BYTES];
 	struct scan_finding finding;
 
 	*is_kept = true;
@@ -162,6 +165,63 @@ static int walk(struct linked *linked, struct error *err)
 	return fs->walk_indexed(fs, target, &visitor, scan->memory, err);
 }
 
+/* A directory on the way to several targets is inspected once, and those above a link not at all:
+ * the walk has just come through them. Init mounts by paths in which no component may be a symlink,
+ * so that one which is swapped meanwhile fails the launch. */
+struct known_directories {
+	struct filesystem fs; /* with inspect and read_link of this file */
+	const struct filesystem *host;
+	struct arena *arena;
+	const char *link; /* that is being resolved */
+	struct known_directory {
+		const char *path; /* NULL: free */
+		struct file_info info;
+	} slots[KNOWN_SLOTS];
+};
+
+static struct known_directory *slot_of(struct known_directories *known, const char *path)
+{
+	size_t hash = 5381;
+	for (const char *at = path; *at; at++)
+		hash = hash * 33 + (unsigned char)*at;
+	return &known->slots[hash % KNOWN_SLOTS];
+}
+
+static int inspect_once(const struct filesystem *fs, const char *path, struct file_info *info)
+{
+	struct known_directories *known = fs->self;
+	struct known_directory *slot;
+	int status;
+	if (path_is_within(known->link, path)) {
+		*info = (struct file_info){ .type = strcmp(known->link, path) == 0 ? FILE_SYMLINK : FILE_DIRECTORY };
+		return 0;
+	}
+	slot = slot_of(known, path);
+	if (slot->path && strcmp(slot->path, path) == 0) {
+		*info = slot->info;
+		return 0;
+	}
+	status = known->host->inspect(known->host, path, info);
+	if (status == 0 && info->type == FILE_DIRECTORY)
+		*slot = (struct known_directory){ arena_copy(known->arena, path), *info };
+	return status;
+}
+
+static int read_link(const struct filesystem *fs, struct arena *arena, const char *path, char **target)
+{
+	const struct known_directories *known = fs->self;
+	return known->host->read_link(known->host, arena, path, target);
+}
+
+static struct known_directories *no_known_directories(const struct plan *plan)
+{
+	struct known_directories *known = arena_alloc(plan->arena, sizeof *known);
+	known->host = plan->context.fs;
+	known->arena = plan->arena;
+	known->fs = (struct filesystem){ .inspect = inspect_once, .read_link = read_link, .self = known };
+	return known;
+}
+
 static void pin_chain(struct scan *scan, const struct scan_link *link)
 {
 	for (; link; link = link->outer) {
@@ -192,16 +252,24 @@ static void hide_closed(struct scan *scan, const char *target)
 		scan_record(scan, &scan->masked, target, FILE_DIRECTORY, &rule_unsearchable);
 }
 
-/* Resolves the link. False if its target is not to be searched. */
-static bool resolve(struct scan *scan, struct scan_link *link)
+/* A link that was replaced meanwhile, perhaps by a directory, is resolved without what is known. */
+static bool find_target(struct scan *scan, struct known_directories *known, struct scan_link *link, struct file_info *info)
 {
 	const struct plan *plan = scan->plan;
-	const struct filesystem *fs = plan->context.fs;
+	uninitialised struct error ignored;
+	known->link = link->path;
+	if (path_resolve(&known->fs, plan->arena, link->path, &link->target, &link->passed, info, &ignored) == 0)
+		return true;
+	link->passed = (struct path_links){ 0 };
+	return path_resolve(plan->context.fs, plan->arena, link->path, &link->target, &link->passed, info, &ignored) == 0;
+}
+
+/* Resolves the link. False if its target is not to be searched. */
+static bool resolve(struct scan *scan, struct known_directories *known, struct scan_link *link)
+{
+	const struct plan *plan = scan->plan;
 	struct file_info info;
-	struct error ignored;
-	if (fs->leads_to_directory && !fs->leads_to_directory(fs, link->path))
-		return false;
-	if (path_resolve(fs, plan->arena, link->path, &link->target, &link->passed, &info, &ignored) < 0)
+	if (!find_target(scan, known, link, &info))
 		return false;
 	if (info.type == FILE_DIRECTORY || info.type == FILE_UNKNOWN)
 		scan_check_state(scan, link->path, link->target);
@@ -271,17 +339,19 @@ static int refuse(const char *what, int limit, const struct scan_link *link, str
 int scan_search_links(struct scan *scan, struct error *err)
 {
 	struct scan_links done = { 0 };
+	struct known_directories *known;
 	uint64_t entries = 0;
 
-	if (scan->plan->context.os != OS_LINUX)
+	if (scan->plan->context.os != OS_LINUX || scan->links.count == 0)
 		return 0;
+	known = no_known_directories(scan->plan);
 	for (size_t first = 0; first < scan->links.count;) {
 		size_t end = scan->links.count;
 		qsort(scan->links.items + first, end - first, sizeof *scan->links.items, compare_links);
 		for (; first < end; first++) {
 			struct scan_link *link = scan->links.items[first];
 			unsigned names;
-			if (!resolve(scan, link))
+			if (!resolve(scan, known, link))
 				continue;
 			names = link->outer ? count_names(&done, link->path) : 0;
 			if (names > NAMES_MAX)

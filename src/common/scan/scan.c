@@ -292,6 +292,8 @@ static int finish(struct scan *scan, struct error *err)
 	sort_by_path(&results->opened);
 	scan_list_places(scan);
 	keep_names(scan);
+	scan_finish_git_parts(scan, &results->git_seen);
+	scan_list_git_entries(scan);
 	results->directories = scan->directories;
 	results->files = scan->files;
 	if (scan->state_link) {

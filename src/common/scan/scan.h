@@ -20,12 +20,23 @@ struct scan_found {
 	struct plan_matches marks; /* entries `.git`, HEAD and commondir of any type */
 	struct plan_matches links; /* symlinks */
 	struct plan_matches closed; /* directories that cannot be listed */
-	bool has_all_links;
+	struct plan_matches pruned; /* skipped directories below a `.git` */
+	struct plan_git_seen git_seen;
+	bool has_all_links; /* and all of `pruned` */
 	bool is_incomplete; /* there are more than a list can hold */
 };
 /* Searches the writable trees for names that the host obeys, without the rest of a scan. The index
  * is used and not updated; NULL: none. */
 int scan_writable(const struct plan *plan, struct tree_index *index, struct scan_found *found, struct error *err);
+/* True if the search has entered this directory: a `.git`, or `info`, `remotes` or `branches` in
+ * it. */
+bool scan_git_is_searched(const struct plan_git_seen *seen, const char *directory);
+/* True if the search has found that a git directory lacks this part; false if it does not know. */
+bool scan_git_lacks(const struct plan_git_seen *seen, const char *git_directory, const char *part);
+/* True if the search has found this part; false if it has not, or under another spelling only. */
+bool scan_git_has(const struct plan_git_seen *seen, const char *git_directory, const char *part);
+/* True if the search has found no entry in `remotes` or `branches` of a git directory. */
+bool scan_git_is_empty(const struct plan_git_seen *seen, const char *directory);
 /* Adds a note if files of the project have names outside of it. For `plan` only: it inspects every
  * file. */
 int plan_note_outside_links(struct plan *plan, struct error *err);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "common/base/cleanup.h"
 #include "common/base/text.h"
 
 enum { DEEP_LEVELS = 64 }; /* of directories below a grant */
@@ -37,7 +38,8 @@ static void judge_deny(const struct scan *scan, const struct plan_pattern *item,
 {
 	bool (*applies)(const struct plan *, const struct plan_pattern *, const char *, bool) =
 		scan->is_strict ? plan_deny_applies_strictly : plan_deny_applies;
-	if (finding->denied_by || !matches(scan, item, path, is_directory) || !applies(scan->plan, item, path, is_directory))
+	if (finding->denied_by || (scan->ignores_deny && !is_directory) || !matches(scan, item, path, is_directory) ||
+	    !applies(scan->plan, item, path, is_directory))
 		return;
 	if (!is_directory && plan_deny_is_conditional(scan->plan, item->rule, path))
 		finding->unless_public = item->rule;
@@ -151,7 +153,7 @@ enum walk_step scan_record_finding(struct scan *scan, const struct scan_finding 
  * Each directory above a hidden one costs a mount, so one far down is hidden at an ancestor. */
 static enum walk_step hide_deep(struct scan *scan, const char *directory)
 {
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	size_t length = strlen(scan->root->path);
 	unsigned depth = 0;
 	if (scan_holds_grant(scan->plan, directory) || !path_is_within(directory, scan->root->path)) {
@@ -189,7 +191,7 @@ static enum walk_step visit_closely(struct scan *scan, const char *directory, co
 				    bool *is_remarkable)
 {
 	bool is_directory = type == FILE_DIRECTORY;
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	struct scan_finding finding;
 
 	*is_remarkable = true;
@@ -221,7 +223,7 @@ bool scan_is_named_socket(const struct plan *plan, const char *path)
 void scan_visit_special(struct scan *scan, const char *directory, const char *name, enum file_type type)
 {
 	bool is_writable = scan->root->kind == GRANT_WRITE;
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 	if (!path_join_into(path, sizeof path, directory, name)) {
 		hide_deep(scan, directory);
 	} else if (type == FILE_SOCKET && !scan_is_named_socket(scan->plan, path)) {
@@ -242,19 +244,22 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	struct scan *scan = self;
 	bool is_directory = type == FILE_DIRECTORY;
 	enum walk_step step = is_directory ? WALK_DESCEND : WALK_SKIP;
-	size_t length = strlen(name);
+	bool is_part;
 
 	if (scan_is_special(type))
 		scan_visit_special(scan, directory, name, type);
+	is_part = scan_note_git_part(scan, directory, name, type);
 	if (type == FILE_SOCKET || type == FILE_UNKNOWN) {
 		*is_remarkable = true;
 		return WALK_SKIP;
 	}
 	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
-	if ((is_directory && (scan->has_inner_grants || strlen(directory) + length + 2 > SCAN_PATH_BYTES)) ||
+	if ((is_directory && (scan->has_inner_grants || strlen(directory) + strlen(name) + 2 > SCAN_PATH_BYTES)) ||
 	    scan_has_candidate(scan, name) || scan_may_be_git_pointer(name, type) || is_followed(scan, type))
 		step = visit_closely(scan, directory, name, type, is_remarkable);
-	*is_remarkable |= type == FILE_FIFO || is_followed(scan, type);
+	*is_remarkable |= is_part || type == FILE_FIFO || is_followed(scan, type);
+	if (step == WALK_DESCEND)
+		scan_note_git_search(scan, directory, name);
 	if (scan_is_git_entry(scan, directory, name, type)) {
 		*is_remarkable = true;
 		scan_record_git(scan, directory, name, type);

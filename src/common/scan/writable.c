@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cleanup.h"
+
 struct finder {
 	struct scan scan;
-	struct scan_matches marks, links, closed;
-	bool has_too_many_links;
+	struct scan_matches marks, links, closed, pruned;
+	bool has_too_many_links; /* or pruned directories */
 };
 
 /* Every walk visits these and symlinks: the scan keeps them in the index. */
@@ -20,15 +22,15 @@ static bool is_mark(const char *name)
 }
 
 /* Symlinks are many, and only few of them matter: too many do not fail the search. */
-static void record_link(struct finder *finder, const char *path)
+static void record_link(struct finder *finder, struct scan_matches *list, const char *path, enum file_type type)
 {
 	struct arena *arena = finder->scan.plan->arena;
 	pthread_mutex_lock(&finder->scan.lock);
-	if (finder->links.count == SCAN_MATCHES_MAX)
+	if (list->count == SCAN_MATCHES_MAX)
 		finder->has_too_many_links = true;
 	else
-		*(struct plan_match *)arena_push(arena, &finder->links) =
-			(struct plan_match){ .path = arena_copy(arena, path), .type = FILE_SYMLINK, .rule = &rule_marker };
+		*(struct plan_match *)arena_push(arena, list) =
+			(struct plan_match){ .path = arena_copy(arena, path), .type = type, .rule = &rule_marker };
 	pthread_mutex_unlock(&finder->scan.lock);
 }
 
@@ -39,6 +41,19 @@ static bool is_plain(const struct scan *scan, const char *name, enum file_type t
 	       !(type == FILE_DIRECTORY && scan->has_inner_grants);
 }
 
+/* Notes whether the walk enters a directory of a repository. */
+static enum walk_step leave(struct finder *finder, const struct scan_finding *finding, const char *directory, const char *name,
+			    const char *path, enum walk_step step)
+{
+	if (finding->is_pruned && strstr(path, "/.git/"))
+		record_link(finder, &finder->pruned, path, FILE_DIRECTORY);
+	if (finding->denied_by || finding->is_pruned)
+		return WALK_SKIP;
+	if (step == WALK_DESCEND)
+		scan_note_git_search(&finder->scan, directory, name);
+	return step;
+}
+
 static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type, bool *is_kept)
 {
 	struct finder *finder = self;
@@ -46,14 +61,18 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	bool is_directory = type == FILE_DIRECTORY;
 	enum walk_step step = is_directory ? WALK_DESCEND : WALK_SKIP;
 	struct scan_finding finding = { 0 };
-	char path[SCAN_PATH_BYTES];
+	uninitialised char path[SCAN_PATH_BYTES];
 
 	*is_kept = false;
+	(void)scan_note_git_part(scan, directory, name, type);
 	/* A longer path fails the walk, and the host's programs cannot name it either. */
 	if (is_directory && strlen(directory) + strlen(name) + 1 >= PATH_MAX)
 		return WALK_SKIP;
-	if (is_plain(scan, name, type))
+	if (is_plain(scan, name, type)) {
+		if (is_directory)
+			scan_note_git_search(scan, directory, name);
 		return step;
+	}
 	if (!path_join_into(path, sizeof path, directory, name))
 		return WALK_SKIP; /* the host's programs cannot name it either */
 	/* A grant in this one is searched, or not, by its own kind; it was there at launch. */
@@ -64,12 +83,12 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	if (is_mark(name))
 		scan_record(scan, &finder->marks, path, type, &rule_marker);
 	if (type == FILE_SYMLINK)
-		record_link(finder, path);
+		record_link(finder, &finder->links, path, type);
 	if (scan_has_candidate(scan, name))
 		finding = scan_judge(scan, path, name, is_directory);
 	if (finding.protected_by)
 		scan_record(scan, &scan->locked, path, type, finding.protected_by);
-	return finding.denied_by || finding.is_pruned ? WALK_SKIP : step;
+	return leave(finder, &finding, directory, name, path, step);
 }
 
 static enum walk_step visit_plainly(void *self, const char *directory, const char *name, enum file_type type)
@@ -110,7 +129,8 @@ static struct plan_matches sorted(const struct scan_matches *matches)
 int scan_writable(const struct plan *plan, struct tree_index *index, struct scan_found *found, struct error *err)
 {
 	struct scan_results unused = plan_not_scanned;
-	struct finder finder = { .scan = { .plan = plan, .results = &unused, .memory = index } };
+	/* A denied directory is not entered; a denied file is no concern of the host. */
+	struct finder finder = { .scan = { .plan = plan, .results = &unused, .memory = index, .ignores_deny = true } };
 	struct scan *scan = &finder.scan;
 	int status = 0;
 
@@ -133,6 +153,8 @@ int scan_writable(const struct plan *plan, struct tree_index *index, struct scan
 	found->marks = sorted(&finder.marks);
 	found->links = sorted(&finder.links);
 	found->closed = sorted(&finder.closed);
+	found->pruned = sorted(&finder.pruned);
+	scan_finish_git_parts(scan, &found->git_seen);
 	found->has_all_links = !finder.has_too_many_links;
 	found->is_incomplete = scan->has_too_many;
 	pthread_mutex_destroy(&scan->lock);

@@ -113,7 +113,7 @@ void repositories_note(const struct plan *plan, struct sweep_facts *facts, const
 
 /* parts.c: the parts of one git directory. */
 void parts_look(struct look *look, const struct look_directory *directory);
-void parts_note(struct arena *arena, struct sweep_facts *facts, const char *path, bool is_born);
+void parts_note(const struct plan *plan, struct sweep_facts *facts, const char *path, bool is_born);
 
 /* crowded.c: nothing, unless the search found more names than it can list. */
 void crowded_repositories(struct look *look);
@@ -126,7 +126,7 @@ void links_note(struct arena *arena, struct sweep_facts *facts, const struct pla
 /* operations.c: files of an interrupted rebase, cherry-pick or am, from which git takes names of
  * programs and options. */
 void operations_look(struct look *look, const char *git_directory);
-void operations_note(struct arena *arena, struct sweep_facts *facts, const char *git_directory);
+void operations_note(const struct plan *plan, struct sweep_facts *facts, const char *git_directory);
 /* True if git writes such a text for a user who names a strategy of git, options of one or of git
  * apply. Pure. */
 bool operations_is_strategy(const char *text);
@@ -136,7 +136,7 @@ bool operations_are_apply_options(struct arena *arena, const char *text);
 
 /* todo.c: exec lines. */
 void todo_look(struct look *look, const char *git_directory);
-void todo_note(struct arena *arena, struct sweep_facts *facts, const char *git_directory);
+void todo_note(const struct plan *plan, struct sweep_facts *facts, const char *git_directory);
 /* Returns the text with each line that executes and is no fact as a comment, or NULL if there is
  * none. `facts` may be NULL. */
 char *todo_edit(struct arena *arena, const char *path, const char *text, size_t length, struct sweep_facts *facts,

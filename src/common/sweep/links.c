@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/text.h"
@@ -76,21 +77,22 @@ static void look_at(struct look *look, const char *path)
 		act_move(look, path, reason);
 }
 
-/* Links are in the order of their paths: those below a directory follow each other. */
-static void look_below(struct look *look, const char *directory)
+/* Calls act for each match below the directory. The matches are in the order of their paths: those
+ * below a directory follow each other. */
+static void for_each_below(struct look *look, const struct plan_matches *matches, const char *directory,
+			   void (*act)(struct look *look, const char *path))
 {
-	const struct plan_matches *links = &look->found.links;
 	const char *start = arena_printf(look->arena, "%s/", directory);
-	size_t low = 0, high = links->count;
+	size_t low = 0, high = matches->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (strcmp(links->items[middle].path, start) < 0)
+		if (strcmp(matches->items[middle].path, start) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < links->count && text_starts_with(links->items[low].path, start); low++)
-		look_at(look, links->items[low].path);
+	for (; low < matches->count && text_starts_with(matches->items[low].path, start); low++)
+		act(look, matches->items[low].path);
 }
 
 static int compare_mark(const void *path, const void *mark)
@@ -98,12 +100,13 @@ static int compare_mark(const void *path, const void *mark)
 	return strcmp(path, ((const struct plan_match *)mark)->path);
 }
 
-/* True if the search after the run has listed this directory. */
+/* True if the search after the run has listed this directory, or has its entries from the index. */
 static bool is_searched(const struct look *look, const char *directory)
 {
 	const struct plan_matches *marks = &look->found.marks;
-	return marks->count > 0 && bsearch(path_join(look->arena, directory, "HEAD"), marks->items, marks->count,
-					   sizeof *marks->items, compare_mark);
+	return scan_git_is_searched(&look->found.git_seen, directory) ||
+	       (marks->count > 0 && bsearch(path_join(look->arena, directory, "HEAD"), marks->items, marks->count,
+					    sizeof *marks->items, compare_mark));
 }
 
 static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type)
@@ -114,7 +117,7 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 	return type == FILE_DIRECTORY && !text_ends_with(directory, "/objects") ? WALK_DESCEND : WALK_SKIP;
 }
 
-/* A git directory where names are not searched, behind a pointer: all of its links are new. */
+/* A directory where names are not searched. */
 static void look_through(struct look *look, const char *directory)
 {
 	struct error ignored = { 0 };
@@ -124,12 +127,33 @@ static void look_through(struct look *look, const char *directory)
 		look_at(look, look->unsearched_links.items[i]);
 }
 
+/* A directory below `.git` that the search skips. Of the objects only `info` is written in
+ * place. */
+static void look_at_pruned(struct look *look, const char *path)
+{
+	struct stat info;
+	if (text_ends_with(path, "/.git/objects"))
+		path = path_join(look->arena, path, "info");
+	if (lstat(path, &info) < 0)
+		return;
+	if (S_ISLNK(info.st_mode))
+		look_at(look, path);
+	else if (S_ISDIR(info.st_mode))
+		look_through(look, path);
+}
+
+static void look_at_searched(struct look *look, const char *directory)
+{
+	for_each_below(look, &look->found.links, directory, look_at);
+	for_each_below(look, &look->found.pruned, directory, look_at_pruned);
+}
+
 void links_look(struct look *look)
 {
 	for (size_t i = 0; i < look->directories.count; i++) {
 		const char *directory = look->directories.items[i].git.path;
 		if (look->found.has_all_links && is_searched(look, directory))
-			look_below(look, directory);
+			look_at_searched(look, directory);
 		else
 			look_through(look, directory);
 	}

@@ -143,11 +143,13 @@ static const struct operation {
 };
 
 /* Most repositories have none of these directories. `*has` is the answer for the row before. */
-static bool has_directory(struct arena *arena, const char *git_directory, size_t number, bool *has)
+static bool has_directory(struct arena *arena, const struct plan_git_seen *seen, const char *git_directory, size_t number,
+			  bool *has)
 {
+	const char *name = operations[number].directory;
 	struct stat info;
-	if (number == 0 || strcmp(operations[number].directory, operations[number - 1].directory) != 0)
-		*has = lstat(path_join(arena, git_directory, operations[number].directory), &info) == 0;
+	if (number == 0 || strcmp(name, operations[number - 1].directory) != 0)
+		*has = !scan_git_lacks(seen, git_directory, name) && lstat(path_join(arena, git_directory, name), &info) == 0;
 	return *has;
 }
 
@@ -159,13 +161,14 @@ static int read_text(struct arena *arena, const char *path, char **text)
 	return status == 0 && strlen(*text) != length ? -1 : status;
 }
 
-void operations_note(struct arena *arena, struct sweep_facts *facts, const char *git_directory)
+void operations_note(const struct plan *plan, struct sweep_facts *facts, const char *git_directory)
 {
+	struct arena *arena = plan->arena;
 	bool has = false;
 	for (size_t i = 0; i < COUNT(operations); i++) {
 		const char *path;
 		char *text;
-		if (!has_directory(arena, git_directory, i, &has))
+		if (!has_directory(arena, &plan->scan->git_seen, git_directory, i, &has))
 			continue;
 		path = path_join(arena, git_directory, operations[i].file);
 		if (read_text(arena, path, &text) == 0 && !operations[i].is_fine(arena, text))
@@ -190,6 +193,6 @@ void operations_look(struct look *look, const char *git_directory)
 {
 	bool has = false;
 	for (size_t i = 0; i < COUNT(operations); i++)
-		if (has_directory(look->arena, git_directory, i, &has))
+		if (has_directory(look->arena, &look->found.git_seen, git_directory, i, &has))
 			look_at(look, &operations[i], path_join(look->arena, git_directory, operations[i].file));
 }

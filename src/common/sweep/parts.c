@@ -27,6 +27,13 @@ static enum file_type type_of(const char *path)
 	return lstat(path, &info) < 0 ? FILE_ABSENT : filesystem_type_of_mode(info.st_mode);
 }
 
+/* The type of a part; without a system call if the search has found that there is none. */
+static enum file_type type_of_part(struct arena *arena, const struct plan_git_seen *seen, const char *git_directory,
+				   const char *part)
+{
+	return scan_git_lacks(seen, git_directory, part) ? FILE_ABSENT : type_of(path_join(arena, git_directory, part));
+}
+
 static bool was_there(struct look *look, const char *path)
 {
 	return facts_was_present(look->arena, look->baseline, path);
@@ -107,9 +114,14 @@ static void look_at_remotes(struct look *look, const char *git_directory)
 	static const char *const places[] = { "remotes", "branches" };
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
 		const char *directory = path_join(look->arena, git_directory, places[i]);
-		bool is_changed = look_is_of_run(look, directory);
-		struct hooks files =
-			type_of(directory) == FILE_DIRECTORY ? list_hooks(look->arena, directory) : (struct hooks){ 0 };
+		struct hooks files = { 0 };
+		bool is_changed;
+		if (scan_git_lacks(&look->found.git_seen, git_directory, places[i]) ||
+		    scan_git_is_empty(&look->found.git_seen, directory))
+			continue;
+		is_changed = look_is_of_run(look, directory);
+		if (type_of(directory) == FILE_DIRECTORY)
+			files = list_hooks(look->arena, directory);
 		for (size_t k = 0; k < files.count; k++)
 			if ((is_changed || look_is_of_run(look, files.items[k])) && !was_there(look, files.items[k]))
 				act_move(look, files.items[k], "git would take the address of a remote from it");
@@ -155,17 +167,19 @@ static bool look_at_disguise(struct look *look, const struct look_directory *dir
 
 void parts_look(struct look *look, const struct look_directory *directory)
 {
+	const struct plan_git_seen *seen = &look->found.git_seen;
 	const char *path = directory->git.path;
 
 	if (look_at_disguise(look, directory))
 		return;
-	if (!is_linked_worktree(look->arena, path) && type_of(path_join(look->arena, path, "commondir")) != FILE_ABSENT)
+	if (!is_linked_worktree(look->arena, path) && type_of_part(look->arena, seen, path, "commondir") != FILE_ABSENT)
 		look_at_part(look, path_join(look->arena, path, "commondir"),
 			     "git would read the configuration of another repository through it");
 	for (size_t i = 0; i < sizeof configurations / sizeof configurations[0]; i++)
-		config_look(look, path_join(look->arena, path, configurations[i]), directory->is_born);
+		if (!scan_git_lacks(seen, path, configurations[i]))
+			config_look(look, path_join(look->arena, path, configurations[i]), directory->is_born);
 	look_at_hooks(look, path);
-	if (!directory->is_born && type_of(path_join(look->arena, path, "info/attributes")) != FILE_ABSENT)
+	if (!directory->is_born && type_of_part(look->arena, seen, path, "info/attributes") != FILE_ABSENT)
 		look_at_part(look, path_join(look->arena, path, "info/attributes"),
 			     "git would choose filters and diff programs by it");
 	if (!directory->is_born)
@@ -187,18 +201,19 @@ static void note_born(struct arena *arena, struct sweep_facts *facts, const char
 		facts_add(arena, facts, FACT_PRESENT, commondir, NULL);
 }
 
-void parts_note(struct arena *arena, struct sweep_facts *facts, const char *path, bool is_born)
+void parts_note(const struct plan *plan, struct sweep_facts *facts, const char *path, bool is_born)
 {
+	const struct plan_git_seen *seen = &plan->scan->git_seen;
+	struct arena *arena = plan->arena;
 	if (is_born) {
 		note_born(arena, facts, path);
 		return;
 	}
 	for (size_t i = 0; i < sizeof obeyed / sizeof obeyed[0]; i++) {
-		const char *part = path_join(arena, path, obeyed[i]);
 		/* That of a worktree is writable, and judged by its text. */
 		if (strcmp(obeyed[i], "commondir") == 0 && is_linked_worktree(arena, path))
 			continue;
-		if (type_of(part) != FILE_ABSENT)
-			facts_add(arena, facts, FACT_PRESENT, part, NULL);
+		if (scan_git_has(seen, path, obeyed[i]) || type_of_part(arena, seen, path, obeyed[i]) != FILE_ABSENT)
+			facts_add(arena, facts, FACT_PRESENT, path_join(arena, path, obeyed[i]), NULL);
 	}
 }

@@ -157,8 +157,8 @@ void repositories_look(struct look *look)
 void repositories_note(const struct plan *plan, struct sweep_facts *facts, const char *path, bool is_born)
 {
 	facts_add(plan->arena, facts, is_born ? FACT_BORN : FACT_GIT, path, NULL);
-	parts_note(plan->arena, facts, path, is_born);
+	parts_note(plan, facts, path, is_born);
 	pointers_note(plan, facts, path);
-	todo_note(plan->arena, facts, path);
-	operations_note(plan->arena, facts, path);
+	todo_note(plan, facts, path);
+	operations_note(plan, facts, path);
 }

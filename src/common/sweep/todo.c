@@ -65,13 +65,15 @@ static void note(struct arena *arena, struct sweep_facts *facts, const char *pat
 	}
 }
 
-void todo_note(struct arena *arena, struct sweep_facts *facts, const char *git_directory)
+void todo_note(const struct plan *plan, struct sweep_facts *facts, const char *git_directory)
 {
+	struct arena *arena = plan->arena;
 	for (size_t i = 0; i < TODO_FILES; i++) {
 		const char *path = path_join(arena, git_directory, todo_files[i]);
 		char *text;
 		size_t length;
-		if (act_read(arena, path, &text, &length) == 0)
+		if (!scan_git_lacks(&plan->scan->git_seen, git_directory, todo_files[i]) &&
+		    act_read(arena, path, &text, &length) == 0)
 			note(arena, facts, path, text, length);
 	}
 }
@@ -113,5 +115,6 @@ static void look_at(struct look *look, const char *path)
 void todo_look(struct look *look, const char *git_directory)
 {
 	for (size_t i = 0; i < TODO_FILES; i++)
-		look_at(look, path_join(look->arena, git_directory, todo_files[i]));
+		if (!scan_git_lacks(&look->found.git_seen, git_directory, todo_files[i]))
+			look_at(look, path_join(look->arena, git_directory, todo_files[i]));
 }

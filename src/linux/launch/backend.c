@@ -273,7 +273,7 @@ static int complete(struct launch *launch, const struct run_request *request, st
 	if (!launch->is_scanned && scan_for_init(launch, request, supervision->pid, err) < 0)
 		return -1;
 	supervisor_check_terminal(supervision);
-	repair_prepare(&launch->repair, launch->plan, supervision->pid);
+	repair_prepare(&launch->repair, launch->plan, supervision->pid, supervision->pidfd);
 	if (launch->tier->fill_run_files(launch, &supervision->run_files_pending, err) < 0)
 		return -1;
 	if (launch->is_scanned) {
@@ -319,6 +319,7 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 		return -1;
 	}
 	channel = launch->ends[0];
+	supervision.pidfd = pidfd;
 	supervision.progress = launch->progress;
 	if (complete(launch, request, &supervision, result, err) < 0) {
 		child_end(supervision.pid);
@@ -328,7 +329,6 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 		return -1;
 	}
 	supervision.channel = channel;
-	supervision.pidfd = pidfd;
 	launch->watch.init = supervision.pid;
 	if (request->meanwhile)
 		request->meanwhile(request->self);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -18,6 +19,7 @@
 #include "common/base/clock.h"
 #include "common/state/quarantine.h"
 #include "linux/repair/internal.h"
+#include "linux/syscalls.h"
 
 enum {
 	START_MS = 20, /* most commands of an agent are shorter and pay nothing */
@@ -40,14 +42,24 @@ void repair_begin(struct repair *repair)
 	repair->begin = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void repair_prepare(struct repair *repair, const struct plan *plan, pid_t init)
+/* Opens init's mount namespace. The request exists since Linux 6.11, and makes no entry of /proc
+ * for the process, which would have to be removed when it exits. */
+static int open_namespace(pid_t init, int pidfd)
 {
 	char path[64];
+	int view = pidfd < 0 ? -1 : ioctl(pidfd, PIDFD_GET_MOUNT_NAMESPACE, 0);
+	if (view >= 0)
+		return view;
+	snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)init);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void repair_prepare(struct repair *repair, const struct plan *plan, pid_t init, int pidfd)
+{
 	repair->plan = plan;
 	if (!repair_is_wanted(plan))
 		return;
-	snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)init);
-	repair->view = open(path, O_RDONLY | O_CLOEXEC);
+	repair->view = open_namespace(init, pidfd);
 	repair->number = repair->view < 0 ? errno : 0;
 	repair->next = clock_ms() + START_MS;
 }

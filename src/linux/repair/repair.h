@@ -46,7 +46,7 @@ void repair_begin(struct repair *repair);
 bool repair_is_wanted(const struct plan *plan);
 /* Called by the launcher while init still waits for its run files: later init is not dumpable and
  * its namespaces cannot be opened. */
-void repair_prepare(struct repair *repair, const struct plan *plan, pid_t init);
+void repair_prepare(struct repair *repair, const struct plan *plan, pid_t init, int pidfd);
 /* Starts the watcher if it is time and the command is running. True if the run must end. */
 bool repair_turn(struct repair *repair, bool is_running, int64_t now);
 /* Handles the watcher's reports. True if the run must end: repair->ended has the reason. */

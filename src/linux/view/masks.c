@@ -28,6 +28,8 @@
 /* Sources are on the view's own tmpfs: with a source on the targets' mount the kernel's work would
  * be quadratic. */
 struct masks {
+	int fds; /* /proc/self/fd, the working directory while is_in_fds; -1: not opened yet */
+	bool is_in_fds;
 	int root, run_files;
 	int mount; /* contains run_files */
 	const struct plan *plan;
@@ -66,8 +68,9 @@ static int cover_with_copy(int target, bool is_read_only)
 
 /* A directory takes one call less from inside it. One that cannot be entered, and all else, is
  * mounted by descriptor. */
-static int cover_with_itself(int target, enum file_type type)
+static int cover_with_itself(struct masks *masks, int target, enum file_type type)
 {
+	masks->is_in_fds = false;
 	if (type == FILE_DIRECTORY && fchdir(target) == 0 && mount(".", ".", NULL, MS_BIND | MS_REC, NULL) == 0)
 		return 0;
 	return cover_with_copy(target, false);
@@ -81,22 +84,39 @@ static int set_writable(const struct masks *masks, bool is_writable)
 	return masks->is_late ? 0 : sys_mount_setattr(masks->mount, "", AT_EMPTY_PATH, &change);
 }
 
-/* Mounts onto the descriptor itself, whatever its path is by now. The working directory is
- * run_files. */
-static int cover_with(const char *name, int target)
+/* Opens the directory in which the name of a descriptor is its number: a path of one component, not
+ * of four, which with thousands of mounts is a third of the time. */
+static int enter_descriptors(struct masks *masks)
 {
-	char path[32];
-	snprintf(path, sizeof path, "/proc/self/fd/%d", target);
-	return mount(name, path, NULL, MS_BIND, NULL);
+	if (masks->is_in_fds)
+		return 0;
+	if (masks->fds < 0)
+		masks->fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (masks->fds < 0 || fchdir(masks->fds) < 0)
+		return -1;
+	masks->is_in_fds = true;
+	return 0;
+}
+
+/* Mounts onto the descriptor itself, whatever its path is by now. `name` is below the source; ""
+ * for the source itself. */
+static int cover_with(struct masks *masks, int source, const char *name, int target)
+{
+	char from[RUN_FILES_NAME_MAX + 16], to[16];
+	if (enter_descriptors(masks) < 0)
+		return -1;
+	snprintf(from, sizeof from, "%d%s%s", source, *name ? "/" : "", name);
+	snprintf(to, sizeof to, "%d", target);
+	return mount(from, to, NULL, MS_BIND, NULL);
 }
 
 /* Mounts a file of run_files onto the descriptor. */
-static int cover_from(const struct masks *masks, const char *name, int target)
+static int cover_from(struct masks *masks, const char *name, int target)
 {
 	autoclose int source = -1;
 	autoclose int tree = -1;
 	if (!masks->is_late)
-		return cover_with(name, target);
+		return cover_with(masks, masks->run_files, name, target);
 	source = openat(masks->mount, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	tree = source < 0 ? -1 : mount_clone(source, false);
 	return tree < 0 ? -1 : mount_attach(tree, target);
@@ -104,7 +124,7 @@ static int cover_from(const struct masks *masks, const char *name, int target)
 
 /* `made`: 0, or -1 with errno. Its writer has been closed, or the mount could not become
  * read-only. */
-static int cover_with_new(const struct masks *masks, const char *name, int target, int made)
+static int cover_with_new(struct masks *masks, const char *name, int target, int made)
 {
 	int number = errno == EEXIST ? ENOENT : errno; /* then the target is missing, not the source */
 	if (set_writable(masks, false) < 0)
@@ -114,7 +134,7 @@ static int cover_with_new(const struct masks *masks, const char *name, int targe
 }
 
 /* All masked directories share one mask, which the launcher creates if it sees such a directory. */
-static int cover_with_directory(const struct masks *masks, int target)
+static int cover_with_directory(struct masks *masks, int target)
 {
 	static const char name[] = RUN_FILES_MASKS "/" RUN_FILES_DIRECTORY;
 	if (cover_from(masks, name, target) == 0)
@@ -124,7 +144,7 @@ static int cover_with_directory(const struct masks *masks, int target)
 	return cover_with_new(masks, name, target, mkdirat(masks->run_files, name, 0));
 }
 
-static int cover_with_mask(const struct masks *masks, int target)
+static int cover_with_mask(struct masks *masks, int target)
 {
 	char name[RUN_FILES_NAME_MAX];
 	struct stat hidden;
@@ -286,7 +306,7 @@ static int apply_step(struct masks *masks, const struct step *step, struct error
 	else if (step->cover == COVER_LOCK)
 		result = cover_with_lock(masks, target, step->path);
 	else
-		result = cover_with_itself(target, step->type);
+		result = cover_with_itself(masks, target, step->type);
 	if (result < 0 && errno == ENOENT)
 		return changed(step->path, err); /* removed since it was opened */
 	if (result < 0)
@@ -309,9 +329,8 @@ static int apply_lock(struct masks *masks, const struct step *step, struct error
 
 /* Mounts a copy of the grant's mount in the host's tree, at the grant's own path. Returns it, or -1
  * with errno. A process reaches the host's tree only until it enters the new root. */
-static int attach_bare_copy(int root, const char *grant)
+static int attach_bare_copy(int shown, const char *grant)
 {
-	autoclose int shown = mount_open(root, grant);
 	autoclose int copy = shown < 0 ? -1 : mount_clone(shown, false);
 	autoclose int host = copy < 0 ? -1 : mount_open(AT_FDCWD, grant);
 	return host >= 0 && mount_attach(copy, host) == 0 ? steal_fd(&copy) : -1;
@@ -324,54 +343,68 @@ static int detach(int tree)
 	return umount2(path, MNT_DETACH);
 }
 
+/* The directory of a grant in the view, and its bare copy. */
+struct twins {
+	int shown, copy;
+	size_t length; /* of the grant's path */
+};
+
 /* Pins a directory with its twin in the bare copy. False if that cannot be: the usual way
  * remains. */
-static bool pin_with_twin(int root, const char *path)
+static bool pin_with_twin(struct masks *masks, const struct twins *twins, const char *path)
 {
-	autoclose int target = mount_open(root, path);
-	autoclose int twin = target < 0 ? -1 : mount_open(AT_FDCWD, path);
+	autoclose int target = mount_open(twins->shown, path + twins->length);
+	autoclose int twin = target < 0 ? -1 : mount_open(twins->copy, path + twins->length);
 	struct stat found, copied;
 	if (twin < 0 || fstat(target, &found) < 0 || fstat(twin, &copied) < 0 || found.st_dev != copied.st_dev ||
 	    found.st_ino != copied.st_ino)
 		return false;
-	return fchdir(twin) == 0 && cover_with(".", target) == 0;
+	return cover_with(masks, twin, "", target) == 0;
 }
 
-static int pin(struct masks *masks, const struct plan_match *match, bool has_twin, struct error *err)
+static int pin(struct masks *masks, const struct plan_match *match, const struct twins *twins, struct error *err)
 {
 	struct step step = { match->path, match->type, COVER_PIN };
-	if (has_twin && match->type == FILE_DIRECTORY && pin_with_twin(masks->root, match->path))
+	if (twins->copy >= 0 && match->type == FILE_DIRECTORY && pin_with_twin(masks, twins, match->path))
 		return 0;
 	return apply_step(masks, &step, err);
 }
 
 /* Pins `count` paths of one grant. To copy a directory the kernel looks at every mount in the mount
  * around it, so with many pins side by side its work would be quadratic: then the copies are made
- * of a mount without any. */
+ * of a mount without any. The targets are opened from the grant's directory, which is shorter; not
+ * if that is pinned itself, because its descriptor would then be below its pin. */
 static int pin_grant(struct masks *masks, const char *grant, const struct plan_match *pins, size_t count, struct error *err)
 {
+	autoclose int shown = -1;
 	autoclose int copy = -1;
-	if (count >= PINS_MANY && !view_has_mounts_below(grant))
-		copy = attach_bare_copy(masks->root, grant);
+	struct twins twins = { -1, -1, strlen(grant) };
+	if (count >= PINS_MANY && strcmp(pins[0].path, grant) != 0 && !view_has_mounts_below(grant)) {
+		shown = mount_open(masks->root, grant);
+		copy = attach_bare_copy(shown, grant);
+		twins.shown = shown;
+		twins.copy = copy;
+	}
 	for (size_t i = 0; i < count; i++)
-		if (pin(masks, &pins[i], copy >= 0, err) < 0)
+		if (pin(masks, &pins[i], &twins, err) < 0)
 			return -1;
 	return copy >= 0 && detach(copy) < 0 ? error_errno(err, errno, "cannot detach a copy of %s", grant) : 0;
 }
 
 int masks_pin(int root, const struct plan *plan, struct error *err)
 {
-	struct masks masks = { .root = root, .plan = plan };
+	struct masks masks = { .fds = -1, .root = root, .plan = plan };
 	const struct plan_matches *pinned = &plan->scan->pinned;
-	for (size_t i = 0, count; i < pinned->count; i += count) {
+	int status = 0;
+	for (size_t i = 0, count; status == 0 && i < pinned->count; i += count) {
 		const struct plan_grant *grant = plan_grant_for(plan, pinned->items[i].path);
 		for (count = 1; i + count < pinned->count; count++)
 			if (plan_grant_for(plan, pinned->items[i + count].path) != grant)
 				break;
-		if (pin_grant(&masks, grant ? grant->path : "/", &pinned->items[i], count, err) < 0)
-			return -1;
+		status = pin_grant(&masks, grant ? grant->path : "/", &pinned->items[i], count, err);
 	}
-	return 0;
+	cleanup_close(&masks.fds);
+	return status;
 }
 
 /* Waits until the launcher has made the mask with this index; it makes them in the order of the
@@ -392,31 +425,45 @@ static int apply_match(struct masks *masks, const struct plan_match *match, bool
 
 /* Merges two sorted lists: a parent comes before its descendants, or its copy would cover their
  * mounts. Pins are mounted already: the recursive copy of a directory contains them. */
-int masks_apply(const struct masks_place *place, const struct plan *plan, struct error *err)
+static int apply_all(struct masks *masks, const struct view_request *request, struct error *err)
 {
-	struct masks masks = { place->root, place->run_files, place->mount, plan, 0, false };
-	const struct plan_matches *locked = &plan->scan->locked, *masked = &plan->scan->masked;
-	const struct view_request *request = place->request;
+	const struct plan_matches *locked = &masks->plan->scan->locked, *masked = &masks->plan->scan->masked;
 	size_t made = 0;
 	if (request->await_run_files(request->self, &made, err) < 0)
 		return -1;
-	if (set_writable(&masks, false) < 0 || fchdir(masks.run_files) < 0)
+	if (set_writable(masks, false) < 0)
 		return error_errno(err, errno, "cannot make the root read-only");
 	for (size_t lock = 0, mask = 0; lock < locked->count || mask < masked->count;) {
 		bool is_mask = lock == locked->count ||
 			       (mask < masked->count && strcmp(masked->items[mask].path, locked->items[lock].path) < 0);
 		if (is_mask && await_mask(request, mask, &made, err) < 0)
 			return -1;
-		if (apply_match(&masks, is_mask ? &masked->items[mask++] : &locked->items[lock++], is_mask, err) < 0)
+		if (apply_match(masks, is_mask ? &masked->items[mask++] : &locked->items[lock++], is_mask, err) < 0)
 			return -1;
 	}
 	return masked->count > 0 ? await_mask(request, masked->count - 1, &made, err) : 0;
 }
 
+int masks_apply(const struct masks_place *place, const struct plan *plan, struct error *err)
+{
+	struct masks masks = {
+		.fds = -1, .root = place->root, .run_files = place->run_files, .mount = place->mount, .plan = plan
+	};
+	int status = apply_all(&masks, place->request, err);
+	cleanup_close(&masks.fds);
+	return status;
+}
+
 int masks_apply_late(const struct masks_place *place, const struct plan *plan, const struct plan_match *match, bool is_mask,
 		     size_t *texts, struct error *err)
 {
-	struct masks masks = { place->root, place->run_files, place->mount, plan, *texts, true };
+	struct masks masks = { .fds = -1,
+			       .root = place->root,
+			       .run_files = place->run_files,
+			       .mount = place->mount,
+			       .plan = plan,
+			       .texts = *texts,
+			       .is_late = true };
 	int status = apply_match(&masks, match, is_mask, err);
 	*texts = masks.texts;
 	return status;

@@ -108,7 +108,7 @@ struct parent {
 
 static void enter_parent(struct parent *parent, const char *path, size_t length)
 {
-	char copy[PATH_MAX];
+	uninitialised char copy[PATH_MAX];
 	if (parent->path && parent->length == length && memcmp(parent->path, path, length) == 0)
 		return;
 	if (parent->fd >= 0)

@@ -72,7 +72,16 @@ static void use_index(struct walk *walk, struct tree_index *index, struct pendin
 	const char *key = walk->visitor->key ? walk->visitor->key : root->path;
 	struct timespec now;
 	struct stat info;
-	if (!has_good_times(walk->root_fd) || fstat(walk->root_fd, &info) < 0 || index->clock(&now) < 0)
+	if (fstat(walk->root_fd, &info) < 0)
+		return;
+	/* The roots of one scan are nearly always on one file system. */
+	if (!index->has_good_device || index->good_device != (uint64_t)info.st_dev) {
+		if (!has_good_times(walk->root_fd))
+			return;
+		index->has_good_device = true;
+		index->good_device = info.st_dev;
+	}
+	if (index->clock(&now) < 0)
 		return;
 	walk->index = index;
 	walk->device = info.st_dev;
@@ -201,13 +210,6 @@ static bool is_there(const struct filesystem *fs, const char *path)
 	return fd >= 0;
 }
 
-static bool leads_to_directory(const struct filesystem *fs, const char *path)
-{
-	struct stat status;
-	(void)fs;
-	return stat(path, &status) == 0 ? S_ISDIR(status.st_mode) : errno == EACCES;
-}
-
 const struct filesystem *filesystem_host(void)
 {
 	static const struct filesystem host = {
@@ -220,7 +222,6 @@ const struct filesystem *filesystem_host(void)
 		.is_closed = is_closed,
 		.find_birth = find_birth,
 		.is_there = is_there,
-		.leads_to_directory = leads_to_directory,
 		.may_omit_names = may_omit_names,
 		.list_sockets = bound_sockets_list,
 	};

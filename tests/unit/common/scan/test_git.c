@@ -318,6 +318,38 @@ TEST a_repository_that_was_made_inside_is_its_own(void)
 	PASS();
 }
 
+/* What the sweep need not inspect. */
+TEST names_that_a_git_directory_lacks(void)
+{
+	const struct plan_git_seen *seen;
+	static const char more[] = "  - " APP "/.git/branches/\n"
+				   "  - " APP "/fold/.git/HEAD\n  - " APP "/fold/.git/CommonDir\n"
+				   "  - " APP "/odd/.git/HEAD\n  - {path: \"" APP "/odd/.git/c\xe2\x84\xaa\", text: x}\n"
+				   "  - " APP "/far/.git/HEAD\n  - " APP "/far/.git/info -> ../x\n"
+				   "  - " APP "/node_modules/p/.git/HEAD\n";
+	scan_with(APP "/.git", "", more);
+	ASSERT_EQm(plan_fixture_says(&fixture), 0, fixture.status);
+	seen = &fixture.plan.scan->git_seen;
+	ASSERT(scan_git_is_searched(seen, APP "/.git"));
+	ASSERT(scan_git_lacks(seen, APP "/.git", "commondir") &&
+	       scan_git_lacks(seen, APP "/.git", "rebase-merge/git-rebase-todo"));
+	ASSERT(!scan_git_lacks(seen, APP "/.git", "config") && !scan_git_lacks(seen, APP "/.git", "info/attributes"));
+	ASSERT(scan_git_has(seen, APP "/.git", "config") && !scan_git_has(seen, APP "/.git", "commondir"));
+	ASSERT(scan_git_is_empty(seen, APP "/.git/branches") && !scan_git_is_empty(seen, APP "/.git/remotes"));
+
+	/* Not known: another spelling, a name that may stand for any, a link, and what is not
+	 * searched. */
+	ASSERT(!scan_git_lacks(seen, APP "/fold/.git", "commondir") && !scan_git_has(seen, APP "/fold/.git", "commondir"));
+	ASSERT(scan_git_lacks(seen, APP "/fold/.git", "config"));
+	ASSERT(!scan_git_lacks(seen, APP "/odd/.git", "commondir") && !scan_git_lacks(seen, APP "/odd/.git", "config"));
+	ASSERT(!scan_git_lacks(seen, APP "/far/.git", "info/attributes"));
+	ASSERT(scan_git_lacks(seen, APP "/far/.git", "commondir"));
+	ASSERT(!scan_git_is_searched(seen, APP "/node_modules/p/.git"));
+	ASSERT(!scan_git_lacks(seen, APP "/node_modules/p/.git", "commondir"));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -332,5 +364,6 @@ int main(int argc, char **argv)
 	RUN_TEST(the_policy_decides_what_is_protected);
 	RUN_TEST(the_users_configuration_holds_everywhere);
 	RUN_TEST(a_repository_that_was_made_inside_is_its_own);
+	RUN_TEST(names_that_a_git_directory_lacks);
 	GREATEST_MAIN_END();
 }
