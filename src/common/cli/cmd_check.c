@@ -8,9 +8,9 @@
 
 #include "common/backend.h"
 #include "common/base/json_write.h"
+#include "common/cli/progress.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
-#include "common/scan/scan.h"
 
 enum { EXIT_NO = 1 };
 
@@ -170,7 +170,7 @@ static int check(struct session *session, enum question question, char *const *a
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	/* Hard links and symlink targets are denied by inode, not by name: only a
 	 * scan finds them. */
-	if (question <= QUESTION_EXEC && plan_scan(&session->plan, &err) < 0)
+	if (question <= QUESTION_EXEC && progress_scan(&session->plan, &err) < 0)
 		return report_error(&err);
 	for (size_t i = 0; i < count; i++) {
 		answers[i] = (struct answer){ .asked = asked[i] };
