@@ -108,7 +108,7 @@ const char *report_path(struct arena *arena, const char *home, const char *path,
 	if (columns == 0 || width <= columns)
 		return path;
 	kept = columns - text_columns(dots, strlen(dots));
-	head = kept / 4; /* the end of a path says more than its start */
+	head = kept / 4; /* more of the end, where paths differ */
 	return arena_printf(arena, "%.*s%s%s", (int)bytes_of(path, head), path, dots,
 			    path + bytes_of(path, width - (kept - head)));
 }

@@ -45,7 +45,7 @@ expect_equal "in the background: nothing" 0 "$(grep -c "$line" "$scratch/both")"
 expect "but the answer" grep -q 'read x' "$scratch/both"
 cd ../quick || exit 1
 seen "'$BERM' run -- echo done"
-expect_equal "a quick project: nothing" done "$(head -n 1 "$scratch/both")"
+expect_equal "a quick project: nothing" "done" "$(head -n 1 "$scratch/both")"
 
 seen "'$BERM' doctor"
 expect "doctor: a line" grep -q '^berm: testing the guarantees in a sandbox ([0-9]* s)' "$scratch/both"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # support/home.sh never writes the host's password database, even if its mount is taken away: here the host's file is another
-# copy, in a mount namespace of its own.
+# copy, in a separate mount namespace.
 if [ -z "${BERM_SCRATCH_HOST:-}" ]; then
 	options=(--mount)
 	[ "$(id -u)" -eq 0 ] || options+=(--user --map-current-user --keep-caps)
