@@ -52,9 +52,9 @@ if command -v script >/dev/null; then
 	expect "the control: an error too" test "$(on_terminal "'$BERM' run --nonsense")" -gt 0
 	expect_equal "nor an error" 0 "$(NO_COLOR=1 on_terminal "'$BERM' run --nonsense")"
 fi
-# screen COLUMNS COMMAND: what it writes to a terminal of that width, without colours.
+# screen COLUMNS COMMAND: what stays on a terminal of that width, without colours.
 screen() {
-	TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g' | tr -d '\r' >"$scratch/both"
+	TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g; s/\r$//; s/.*\r//' >"$scratch/both"
 }
 # widest: the longest line of that, except lines with an unbreakable word.
 widest() {
