@@ -147,9 +147,11 @@ static void print_own_hooks(struct hooks_job *job)
 
 static int status(struct hooks_job *job)
 {
-	struct table table = {
-		.arena = &job->arena, .titles = { "git config", "state", "file" }, .marked = 1, .home = job->context.home
-	};
+	struct table table = { .arena = &job->arena,
+			       .titles = { "git config", "state", "file" },
+			       .marked = 1,
+			       .home = job->context.home,
+			       .is_verbose = job->options.is_verbose };
 	struct error ignored;
 	const char *repository = hooks_repository_config(&job->arena, &job->context, &ignored), *where, *problem;
 	bool in_force = hooks_are_in_force(&job->arena, &job->context, &where);

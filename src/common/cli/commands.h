@@ -31,7 +31,7 @@
 #define COMMAND_SETUP                                                                                                          \
 	(OPTION(JSON) | OPTION(PRINT) | OPTION(WRITE) | OPTION(UNDO) | OPTION(CHECK) | OPTION(FILE) | OPTION(HOW) |            \
 	 OPTION(MANAGED) | OPTION(PROVE) | OPTION(YES) | OPTION(HELP))
-#define COMMAND_HOOKS (OPTION(REPOSITORY) | OPTION(GLOBAL) | OPTION(UNINSTALL) | OPTION(HELP))
+#define COMMAND_HOOKS (OPTION(VERBOSE) | OPTION(REPOSITORY) | OPTION(GLOBAL) | OPTION(UNINSTALL) | OPTION(HELP))
 #define COMMAND_HOOK (OPTION(HOST) | OPTION(HELP)) /* hook-rewrite */
 
 int cmd_run(int argc, char **argv);
