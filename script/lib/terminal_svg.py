@@ -149,7 +149,7 @@ def stable(picture):
     """Returns the commands and what berm printed, without positions in built-in policies, which change with every line
     that is added there. Other programs' messages differ between systems."""
     rows = [html.unescape(re.sub(r"<[^>]*>", "", row)) for row in picture.split("\n") if row.startswith("<text y=")]
-    rows = [row for row in rows if re.match(r"\$ |berm: |no  |yes  |  ", row)]
+    rows = [row for row in rows if re.match(r"\$ |berm: |[✓△✗] |  ", row)]
     return [re.sub(r"default:\d+:\d+", "default:N:N", row) for row in rows]
 
 

@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/wait.h>
+#include <time.h>
+
+#include "common/base/progress.h"
 
 int child_wait(pid_t pid, int *status)
 {
@@ -13,6 +16,18 @@ int child_wait(pid_t pid, int *status)
 		if (errno != EINTR)
 			return -1;
 	return 0;
+}
+
+int child_wait_long(pid_t pid, int *status)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+	pid_t found;
+
+	while ((found = waitpid(pid, status, WNOHANG)) == 0 || (found < 0 && errno == EINTR)) {
+		progress_tick();
+		nanosleep(&pause, NULL);
+	}
+	return found < 0 ? -1 : 0;
 }
 
 void child_end(pid_t pid)

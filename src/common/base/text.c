@@ -180,7 +180,7 @@ size_t text_width(const struct text *text)
 	return text->width ? text->width : TEXT_WIDTH;
 }
 
-static size_t columns(const char *bytes, size_t length)
+size_t text_columns(const char *bytes, size_t length)
 {
 	size_t result = 0;
 	for (size_t i = 0; i < length; i++)
@@ -193,7 +193,7 @@ void text_add_wrapped(struct text *text, size_t indent, const char *words)
 	size_t used = indent;
 
 	while (*words) {
-		size_t length = strcspn(words, " "), width = columns(words, length);
+		size_t length = strcspn(words, " "), width = text_columns(words, length);
 		if (used > indent && used + 1 + width > text_width(text) - 1) {
 			text_add(text, "\n%*s", (int)indent, "");
 			used = indent;

@@ -28,6 +28,8 @@ void text_hex(const void *bytes, size_t length, char *hex);
 /* Adds text for a terminal. Bytes that a terminal could interpret (C0, DEL, C1, invalid UTF-8, bidi
  * controls) become \xNN or \u{NNNN}. */
 void text_add_visible(struct text *text, const char *bytes, size_t length);
+/* Returns the columns that characters of UTF-8 fill, one for each. */
+size_t text_columns(const char *bytes, size_t length);
 /* Returns the columns of a line of this text. */
 size_t text_width(const struct text *text);
 /* Adds words and a line end, wrapped to the text's width. `indent` is the width that the

@@ -8,9 +8,9 @@
 
 #include "common/backend.h"
 #include "common/base/json_write.h"
+#include "common/cli/progress.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
-#include "common/scan/scan.h"
 
 enum { EXIT_NO = 1 };
 
@@ -106,32 +106,36 @@ static int answer_one(struct session *session, enum question question, struct an
 	return error_set(err, "unknown check");
 }
 
-static void add_rule(struct text *out, const struct rule *rule)
+enum { RULE_INDENT = 5 }; /* below the words of an answer */
+
+static void print_rule(struct arena *arena, const struct rule *rule)
 {
-	text_add(out, "     %s: ", rule->key);
-	text_add_visible(out, rule->text, strlen(rule->text));
-	text_add(out, "  (");
-	text_add_visible(out, rule->origin.source, strlen(rule->origin.source));
-	if (rule->origin.line)
-		text_add(out, ":%u:%u", rule->origin.line, rule->origin.column);
-	text_add(out, ")\n");
+	const struct origin *origin = &rule->origin;
+	const char *place =
+		origin->line ? arena_printf(arena, "%s:%u:%u", origin->source, origin->line, origin->column) : origin->source;
+	report_detail(RULE_INDENT, text_visible(arena, arena_printf(arena, "%s: %s  (%s)", rule->key, rule->text, place)));
 }
 
-static void add_answer(struct text *out, enum question question, const struct answer *answer)
+/* A path that is wider than the screen is shortened, unless -v is given. */
+static const char *shown_path(struct session *session, const char *path)
 {
+	/* The mark, a parenthesis and a colon. */
+	size_t taken = RULE_INDENT + 5, columns = session->options.is_verbose ? 0 : report_width(stdout) - taken;
+	return report_path(&session->arena, session->context.home, text_visible(&session->arena, path), columns);
+}
+
+static void print_answer(struct session *session, enum question question, const struct answer *answer)
+{
+	struct arena *arena = &session->arena;
 	const struct verdict *verdict = &answer->verdict;
-	text_add(out, "%s%-3s", report_colour(stdout, verdict->is_allowed ? "1;32" : "1;31"),
-		 verdict->is_allowed ? "yes" : "no");
-	text_add(out, "%s  %s ", report_colour(stdout, NULL), question_name(question));
-	text_add_visible(out, answer->asked, strlen(answer->asked));
-	if (answer->path && strcmp(answer->path, answer->asked) != 0) {
-		text_add(out, " (");
-		text_add_visible(out, answer->path, strlen(answer->path));
-		text_add(out, ")");
-	}
-	text_add(out, ": %s\n", verdict->reason);
+	bool has_other_path = answer->path && strcmp(answer->path, answer->asked) != 0;
+	const char *path = has_other_path ? arena_printf(arena, " (%s)", shown_path(session, answer->path)) : "";
+
+	report_item(verdict->is_allowed ? MARK_GOOD : MARK_BAD, verdict->is_allowed ? "yes  " : "no   ",
+		    arena_printf(arena, "%s %s%s: %s", question_name(question), shown_path(session, answer->asked), path,
+				 verdict->reason));
 	if (verdict->rule)
-		add_rule(out, verdict->rule);
+		print_rule(arena, verdict->rule);
 }
 
 static void add_json(struct text *out, enum question question, const struct answer *answers, size_t count, bool is_allowed)
@@ -166,7 +170,7 @@ static int check(struct session *session, enum question question, char *const *a
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	/* Hard links and symlink targets are denied by inode, not by name: only a
 	 * scan finds them. */
-	if (question <= QUESTION_EXEC && plan_scan(&session->plan, &err) < 0)
+	if (question <= QUESTION_EXEC && progress_scan(&session->plan, &err) < 0)
 		return report_error(&err);
 	for (size_t i = 0; i < count; i++) {
 		answers[i] = (struct answer){ .asked = asked[i] };
@@ -174,7 +178,7 @@ static int check(struct session *session, enum question question, char *const *a
 			return report_error(&err);
 		is_allowed = is_allowed && answers[i].verdict.is_allowed;
 		if (!session->options.wants_json)
-			add_answer(&out, question, &answers[i]);
+			print_answer(session, question, &answers[i]);
 	}
 	if (session->options.wants_json)
 		add_json(&out, question, answers, count, is_allowed);

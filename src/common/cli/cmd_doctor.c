@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/backend.h"
+#include "common/cli/progress.h"
 #include "common/doctor/doctor.h"
 #include "common/base/text.h"
 #include "common/scan/scan.h"
@@ -143,10 +144,14 @@ static int make_plan_here(struct doctor *doctor, struct error *err)
 
 static int examine(struct doctor *doctor, struct error *err)
 {
+	struct progress progress;
+
 	if (make_world(doctor, err) < 0 || make_plan_here(doctor, err) < 0)
 		return -1;
 	backend_examine(&doctor->plan, doctor->state_directory, doctor->states, &doctor->machine);
+	progress_begin(&progress, "testing the guarantees in a sandbox");
 	doctor_try(&doctor->plan, &doctor->scratch, &doctor->world, &doctor->result);
+	progress_end(&progress);
 	return 0;
 }
 

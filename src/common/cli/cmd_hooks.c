@@ -11,6 +11,7 @@
 #include "common/githooks/hooks.h"
 #include "common/context/install_paths.h"
 #include "common/base/text.h"
+#include "common/cli/table.h"
 
 enum { STATUS_NOT_IN_FORCE = 1 };
 
@@ -115,48 +116,55 @@ static int uninstall(struct hooks_job *job)
 	return 0;
 }
 
-static void add_file(struct hooks_job *job, const char *title, const char *file)
+static void add_file(struct hooks_job *job, struct table *table, const char *title, const char *file)
 {
 	const char *text;
 	struct error err = { 0 };
 	bool is_made, is_read = hooks_read(&job->arena, file, &text, &err) == 0;
 	bool has_block = is_read && text && hooks_remove(&job->arena, text, &is_made);
-	text_add(&job->out, "%-12s%-15s", title, !is_read ? "unreadable" : has_block ? "installed" : "not installed");
-	add_line(job, "", file);
+	const char *cells[TABLE_COLUMNS_MAX] = { title,
+						 !is_read    ? "unreadable"
+						 : has_block ? "installed"
+							     : "not installed",
+						 file };
+	table_add(table, !is_read ? MARK_BAD : has_block ? MARK_GOOD : MARK_NONE, cells);
 }
 
-static void add_own_hooks(struct hooks_job *job)
+enum { TITLE_COLUMNS = 12 };
+
+static void print_own_hooks(struct hooks_job *job)
 {
 	struct error ignored;
-	const char *own = hooks_own_directory(&job->arena, &job->context, &ignored);
-	struct text words = { 0 };
-	size_t count = 0;
+	const char *own = hooks_own_directory(&job->arena, &job->context, &ignored), *names = "";
 	if (!own)
 		return;
-	text_add(&words, "%s", "");
 	for (size_t i = 0; hooks_names[i]; i++)
 		if (access(path_join(&job->arena, own, hooks_names[i]), X_OK) == 0)
-			text_add(&words, "%s%s", count++ > 0 ? ", " : "", hooks_names[i]);
-	text_add(&words, "%s%s", count > 0 ? " in " : "none in ", text_visible(&job->arena, own));
-	text_add(&job->out, "%-12s", "hooks");
-	text_add_wrapped(&job->out, 12, words.data);
-	text_free(&words);
+			names = arena_printf(&job->arena, "%s%s%s", names, names[0] ? ", " : "", hooks_names[i]);
+	report_item(MARK_NONE, "hooks       ",
+		    arena_printf(&job->arena, "%s in %s", names[0] ? names : "none", text_visible(&job->arena, own)));
 }
 
 static int status(struct hooks_job *job)
 {
+	struct table table = { .arena = &job->arena,
+			       .titles = { "git config", "state", "file" },
+			       .marked = 1,
+			       .home = job->context.home,
+			       .is_verbose = job->options.is_verbose };
 	struct error ignored;
 	const char *repository = hooks_repository_config(&job->arena, &job->context, &ignored), *where, *problem;
 	bool in_force = hooks_are_in_force(&job->arena, &job->context, &where);
 
-	add_file(job, "global", global_file(job));
+	add_file(job, &table, "global", global_file(job));
 	if (repository)
-		add_file(job, "repository", repository);
-	text_add(&job->out, "%-12s%s\n", "in force", in_force ? "yes: git hooks run in the sandbox" : "no");
+		add_file(job, &table, "repository", repository);
+	table_print(&table);
+	report_item(in_force ? MARK_GOOD : MARK_BAD, "in force    ", in_force ? "yes: git hooks run in the sandbox" : "no");
 	if (!in_force)
-		text_add(&job->out, "%-12s%s\n", "", where);
+		report_detail(TITLE_COLUMNS, where);
 	if (repository)
-		add_own_hooks(job);
+		print_own_hooks(job);
 	if (!in_force)
 		return STATUS_NOT_IN_FORCE;
 	hooks_check_dispatcher(&job->arena, job->context.home, job->paths.program, &problem);

@@ -13,6 +13,7 @@
 #include "common/base/cleanup.h"
 #include "common/detect/detect.h"
 #include "common/policy/file.h"
+#include "common/cli/progress.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
 
@@ -223,6 +224,7 @@ static void report_written(struct session *session, const struct trial *trial)
 static int init(struct session *session, const char *word)
 {
 	struct context_request request = { .project = word };
+	struct progress progress;
 	struct detection detection;
 	struct file_info info;
 	struct trial trial = { 0 };
@@ -239,8 +241,10 @@ static int init(struct session *session, const char *word)
 		return report_existing(session, trial.path);
 	if (detect_project(&session->arena, &session->context, &detection, &err) < 0)
 		return report_error(&err);
+	progress_begin(&progress, "asking the package managers for their registries");
 	detect_ask(&session->arena, &session->context, &detection);
 	detect_addresses(&session->arena, &detection);
+	progress_end(&progress);
 	report_hosts(session, &detection);
 	judge_addresses(session, &detection);
 	if (compose(session, &detection, &trial, &out) < 0)

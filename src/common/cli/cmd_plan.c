@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/cli/progress.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
 #include "macos/profile/profile.h"
@@ -36,7 +37,7 @@ static int show_profile(struct session *session)
 	session->options.os = "macos";
 	if (session_open(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	if (plan_scan(&session->plan, &err) < 0 || profile_write(&session->arena, &session->plan, &run, &profile, &err) < 0)
+	if (progress_scan(&session->plan, &err) < 0 || profile_write(&session->arena, &session->plan, &run, &profile, &err) < 0)
 		return report_error(&err);
 	profile_print(&profile, &out);
 	return report_text(&out);
@@ -52,7 +53,7 @@ static int show(struct session *session)
 
 	if (session_open_here(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	if (plan_scan(&session->plan, &err) < 0 || (is_here && plan_note_outside_links(&session->plan, &err) < 0))
+	if (progress_scan(&session->plan, &err) < 0 || (is_here && plan_note_outside_links(&session->plan, &err) < 0))
 		return report_error(&err);
 	if (is_here)
 		backend_probe(&session->plan, states);

@@ -27,20 +27,36 @@ static int print_help(void)
 			   COMMAND_POLICIES, "");
 }
 
+/* Prints a page with bold headings, and frees it. */
+static int print_page(struct text *out)
+{
+	report_headings(out->data);
+	text_free(out);
+	return 0;
+}
+
+static void add_builtin(struct text *out, const struct builtin *builtin)
+{
+	char summary[256];
+	snprintf(summary, sizeof summary, "%.*s", builtin->summary_length, builtin->summary);
+	text_add(out, "  %-18s ", builtin->name);
+	text_add_wrapped(out, 21, summary);
+}
+
 static int print_list(void)
 {
-	struct text out = { 0 };
+	struct text out = { .width = report_width(stdout) };
 	struct builtin builtin;
 
 	for (int kind = 0; kind < BUILTIN_KIND_COUNT; kind++) {
 		text_add(&out, "%s%s:\n", kind > 0 ? "\n" : "", kind_titles[kind]);
-		for (size_t i = 0; builtin_at(i, &builtin); i++) {
+		for (size_t i = 0; builtin_at(i, &builtin); i++)
 			if (builtin.kind == (enum builtin_kind)kind)
-				text_add(&out, "  %-19s %.*s\n", builtin.name, builtin.summary_length, builtin.summary);
-		}
+				add_builtin(&out, &builtin);
 	}
-	text_add(&out, "\n`berm policies --show=NAME` prints one, `berm policies --keys` lists all keys.\n");
-	return report_text(&out);
+	print_page(&out);
+	puts("\n`berm policies --show=NAME` prints one, `berm policies --keys` lists all keys.");
+	return 0;
 }
 
 static int show(const char *name)
@@ -99,7 +115,7 @@ static void add_choices(struct text *out, const struct key *key)
 
 static int print_keys(void)
 {
-	struct text out = { 0 };
+	struct text out = { .width = report_width(stdout) };
 
 	for (size_t i = 0; i < policy_key_count; i++) {
 		const struct key *key = &policy_keys[i];
@@ -107,7 +123,7 @@ static int print_keys(void)
 		text_add_wrapped(&out, 2, key->help);
 		add_choices(&out, key);
 	}
-	return report_text(&out);
+	return print_page(&out);
 }
 
 static int print_schema(void)

@@ -16,26 +16,23 @@
 #include "common/base/private_file.h"
 #include "common/base/text.h"
 #include "common/cli/session.h"
+#include "common/cli/table.h"
+#include "common/cli/verbs.h"
 #include "common/state/quarantine.h"
 
 enum { CONTENT_MAX = 64 << 10, NAMES_MAX = 200 };
 
 static int print_help(void)
 {
-	return report_help("berm quarantine list [--json]     list what is in quarantine, the newest first\n"
+	return report_help("berm quarantine [list] [options]  list what is in quarantine, the newest first\n"
 			   "berm quarantine show ID           print one entry with its content\n"
 			   "berm quarantine restore ID        put it back where it was\n"
 			   "berm quarantine drop ID|--all     remove it for ever\n\n"
 			   "After a run, new files of the project that programs of the host would obey are\n"
 			   "moved here, or lines in them become comments and the original is kept here.\n"
 			   "restore never overwrites a file.\n\n",
-			   OPTION(JSON) | COMMAND_QUARANTINE_DROP, "Exit status: 0 done; 1 not confirmed; 125 an error.\n");
-}
-
-static int detect(struct session *session, struct error *err)
-{
-	struct context_request request = { .has_no_project = true };
-	return context_detect(&session->arena, &request, &session->context, err);
+			   COMMAND_QUARANTINE_LIST | COMMAND_QUARANTINE_DROP,
+			   "Exit status: 0 done; 1 not confirmed; 125 an error.\n");
 }
 
 static void add_json(struct json *json, const struct quarantine_entry *entry)
@@ -54,32 +51,52 @@ static void add_json(struct json *json, const struct quarantine_entry *entry)
 	json_object_end(json);
 }
 
+static void print_entries(struct session *session, const struct quarantine_entries *entries)
+{
+	struct table table = { .arena = &session->arena,
+			       .titles = { "id", "time", "kind", "path" },
+			       .marked = 2,
+			       .home = session->context.home,
+			       .is_verbose = session->options.is_verbose,
+			       .empty = "nothing is in quarantine" };
+
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct quarantine_entry *entry = &entries->items[i];
+		const char *cells[TABLE_COLUMNS_MAX] = { entry->id, arguments_date(&session->arena, entry->time),
+							 entry->edited ? "edited" : entry->type, entry->path };
+		table_add(&table, MARK_NONE, cells);
+	}
+	table_print(&table);
+}
+
+static void print_json(const struct quarantine_entries *entries)
+{
+	struct text out = { 0 };
+	struct json json = { .out = &out };
+
+	json_list(&json, NULL);
+	for (size_t i = 0; i < entries->count; i++)
+		add_json(&json, &entries->items[i]);
+	json_list_end(&json);
+	report_text(&out);
+}
+
 static int list(struct session *session, const char *word)
 {
 	struct quarantine_entries entries = { 0 };
-	struct text out = { 0 };
-	struct json json = { .out = &out };
 	struct error err = { 0 };
 
 	if (word) {
-		error_set(&err, "`berm quarantine list` takes only --json");
+		error_set(&err, "`berm quarantine list` takes only --json and -v");
 		return report_error(&err);
 	}
-	if (detect(session, &err) < 0 || quarantine_list(&session->arena, session->context.state_directory, &entries, &err) < 0)
+	if (session_detect(session, &err) < 0 ||
+	    quarantine_list(&session->arena, session->context.state_directory, &entries, &err) < 0)
 		return report_error(&err);
 	if (session->options.wants_json)
-		json_list(&json, NULL);
-	for (size_t i = 0; i < entries.count; i++) {
-		const struct quarantine_entry *entry = &entries.items[i];
-		if (session->options.wants_json)
-			add_json(&json, entry);
-		else
-			text_add(&out, "%s  %s  %-9s  %s\n", entry->id, arguments_date(&session->arena, entry->time),
-				 entry->edited ? "edited" : entry->type, text_visible(&session->arena, entry->path));
-	}
-	if (session->options.wants_json)
-		json_list_end(&json);
-	report_text(&out);
+		print_json(&entries);
+	else
+		print_entries(session, &entries);
 	if (entries.damaged)
 		fprintf(stderr, "berm: %zu damaged entr%s in %s/quarantine\n", entries.damaged,
 			entries.damaged == 1 ? "y" : "ies", session->context.state_directory);
@@ -93,7 +110,7 @@ static int find(struct session *session, const char *word, struct quarantine_ent
 		error_set(err, "which one: an id is missing");
 		return error_hint(err, "`berm quarantine list` shows the ids");
 	}
-	if (detect(session, err) < 0)
+	if (session_detect(session, err) < 0)
 		return -1;
 	return quarantine_find(&session->arena, session->context.state_directory, word, entry, err);
 }
@@ -206,7 +223,7 @@ static int choose(struct session *session, const char *word, struct quarantine_e
 	}
 	if (word)
 		return error_set(err, "--all excludes an id");
-	if (detect(session, err) < 0)
+	if (session_detect(session, err) < 0)
 		return -1;
 	return quarantine_list(&session->arena, session->context.state_directory, entries, err);
 }
@@ -232,60 +249,15 @@ static int drop(struct session *session, const char *word)
 	return status;
 }
 
-static const struct verb {
-	const char *name;
-	uint64_t options;
-	int (*run)(struct session *session, const char *word);
-} verbs[] = {
+static const struct verb verbs[] = {
 	{ "list", COMMAND_QUARANTINE_LIST, list },
 	{ "show", COMMAND_QUARANTINE_SHOW, show },
 	{ "restore", COMMAND_QUARANTINE_SHOW, restore },
 	{ "drop", COMMAND_QUARANTINE_DROP, drop },
 };
 
-enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
-
-static int unknown_verb(const char *name)
-{
-	const char *names[VERB_COUNT], *nearest;
-	struct error err = { 0 };
-
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		names[i] = verbs[i].name;
-	error_set(&err, "unknown: `berm quarantine %s`; use list, show, restore or drop", name);
-	nearest = text_nearest(name, names, VERB_COUNT);
-	if (nearest)
-		error_hint(&err, "did you mean `berm quarantine %s`?", nearest);
-	return report_error(&err);
-}
-
-static int run_verb(struct session *session, const struct verb *verb, int argc, char **argv)
-{
-	struct error err = { 0 };
-	const char *word;
-
-	if (arguments_parse(&session->arena, verb->options, argc, argv, &session->options, &word, &err) < 0)
-		return report_error(&err);
-	if (session->options.wants_help)
-		return print_help();
-	return verb->run(session, word);
-}
-
 int cmd_quarantine(int argc, char **argv)
 {
-	struct session session = { 0 };
-	int status = -1;
-	char list[] = "list", *words[] = { argv[0], list, NULL };
-
-	if (argc < 2) {
-		argc = 2;
-		argv = words;
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-		return print_help();
-	for (size_t i = 0; i < VERB_COUNT && status < 0; i++)
-		if (strcmp(argv[1], verbs[i].name) == 0)
-			status = run_verb(&session, &verbs[i], argc - 1, argv + 1);
-	session_close(&session);
-	return status < 0 ? unknown_verb(argv[1]) : status;
+	static const struct verbs quarantine = { "quarantine", verbs, sizeof verbs / sizeof verbs[0], print_help };
+	return verbs_run(&quarantine, argc, argv);
 }

@@ -12,6 +12,7 @@
 #include "common/base/descriptors.h"
 #include "common/cli/network_advice.h"
 #include "common/cli/program_hints.h"
+#include "common/cli/progress.h"
 #include "common/cli/repaired.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
@@ -262,6 +263,7 @@ static int scan(void *self, struct scan_results *results, struct error *err)
 	struct run *run = self;
 	struct session *session = run->session;
 	struct sweep_report left = { 0 };
+	struct progress progress;
 	int status;
 
 	*results = plan_not_scanned; /* those of an earlier attempt are gone */
@@ -269,7 +271,9 @@ static int scan(void *self, struct scan_results *results, struct error *err)
 	if (status < 0)
 		return -1;
 	run_sweep_report(&session->plan, &left);
+	progress_begin(&progress, "searching the project");
 	status = scan_project(&session->plan, cache_index(&session->cache), results, err);
+	progress_end(&progress);
 	cache_commit_index(&session->cache, status == 0);
 	return status;
 }
@@ -393,6 +397,7 @@ static void sweep(struct run *run, const struct run_result *result)
 {
 	struct session *session = run->session;
 	struct sweep_report report = { 0 };
+	/* Without progress: the command may have left the cursor in the middle of a line. */
 	sweep_end(&run->sweep, &session->plan, cache_index_again(&session->cache), result->was_guarded, &report);
 	run_sweep_report(&session->plan, &report);
 }
@@ -483,7 +488,7 @@ static int dry_run(struct session *session)
 	struct error err = { 0 };
 	if (session_open_here(session, &err) < 0)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
-	if (show_plan(session, &err) < 0 || plan_scan(&session->plan, &err) < 0)
+	if (show_plan(session, &err) < 0 || progress_scan(&session->plan, &err) < 0)
 		return report_error(&err);
 	backend_probe(&session->plan, states);
 	return print_plan(session, states);

@@ -106,7 +106,7 @@ static void find_overrides(struct setup *setup)
 		setup_find_overrides(&request, &setup->overrides);
 }
 
-static int open_host(struct setup *setup, const struct setup_host *host, struct error *err)
+int setup_open_host(struct setup *setup, const struct setup_host *host, struct error *err)
 {
 	struct session *session = &setup->session;
 	const char *file = session->options.file, *path;
@@ -149,100 +149,9 @@ enum setup_state setup_judge_host(const struct setup *setup)
 	return setup->state == SETUP_ABSENT ? judge_variable(setup) : setup->state;
 }
 
-const char *setup_state_name(const struct setup *setup)
-{
-	static const char *const names[] = {
-		[SETUP_ABSENT] = "not set up",
-		[SETUP_PARTLY] = "partly set up",
-		[SETUP_IN_FORCE] = "configured, not proven",
-	};
-	if (setup->overrides.count > 0 && setup_judge_host(setup) == SETUP_IN_FORCE)
-		return "not in force";
-	if (setup->is_proven)
-		return "in force";
-	if (!setup->has_file && setup_judge_host(setup) == SETUP_ABSENT)
-		return "cannot be seen from here";
-	return names[setup_judge_host(setup)];
-}
-
-static void json_host(struct json *json, const char *name, const struct setup *setup)
-{
-	const struct setup_host *host = setup->host;
-	struct text settings = { 0 };
-	struct error ignored = { 0 };
-
-	json_object(json, name);
-	json_string(json, "host", host->name);
-	json_string(json, "title", host->title);
-	json_string(json, "label", setup_label_name(host->label));
-	json_string(json, "state", setup_state_name(setup));
-	json_boolean(json, "configured", setup_judge_host(setup) == SETUP_IN_FORCE);
-	json_boolean(json, "in_force", setup->is_proven);
-	json_list(json, "overridden_by");
-	for (size_t i = 0; i < setup->overrides.count; i++)
-		json_string(json, NULL,
-			    arena_printf(setup->request.arena, "%s: %s", setup->overrides.items[i].place,
-					 setup->overrides.items[i].why));
-	json_list_end(json);
-	json_string(json, "file", setup->has_file ? setup->file.path : NULL);
-	json_string(json, "leads_to", setup->file.is_link ? setup->file.real : NULL);
-	if (setup_settings(&setup->request, &settings, &ignored) == 0)
-		json_string(json, "settings", settings.data);
-	text_free(&settings);
-	json_list(json, "notes");
-	for (size_t i = 0; host->notes[i]; i++)
-		json_string(json, NULL, setup_expand(setup->request.arena, host->notes[i], &setup->paths, setup->request.os));
-	json_list_end(json);
-	json_object_end(json);
-}
-
-int setup_print_json(const struct setup *setup)
-{
-	struct text out = { 0 };
-	struct json json = { .out = &out };
-	json_host(&json, NULL, setup);
-	return report_text(&out);
-}
-
-static void add_row(struct setup *setup, struct text *out, struct json *json)
-{
-	struct error err = { 0 };
-	bool is_readable = open_host(setup, setup->host, &err) == 0;
-
-	if (json)
-		json_host(json, NULL, setup);
-	else
-		text_add(out, "  %-12s %-25s %s\n", setup->host->name, is_readable ? setup_state_name(setup) : "unreadable",
-			 setup_label_name(setup->host->label));
-	if (!is_readable && !json)
-		text_add(out, "               %s\n", text_visible(&setup->session.arena, err.message));
-}
-
-static int list(struct setup *setup)
-{
-	bool wants_json = setup->session.options.wants_json;
-	struct text out = { 0 };
-	struct json json = { .out = &out };
-
-	if (wants_json) {
-		json_object(&json, NULL);
-		json_list(&json, "hosts");
-	}
-	for (size_t i = 0; i < setup_host_count; i++) {
-		setup->host = &setup_host_table[i];
-		add_row(setup, &out, wants_json ? &json : NULL);
-	}
-	if (wants_json) {
-		json_list_end(&json);
-		json_object_end(&json);
-	} else
-		text_add(&out, "\n`berm setup HOST` shows the change that it would make.\n");
-	return report_text(&out);
-}
-
 static void print_notes(const struct setup *setup)
 {
-	struct text out = { 0 };
+	struct text out = { .width = report_width(stdout) };
 	for (size_t i = 0; setup->host->notes[i]; i++) {
 		text_add(&out, "%s ", i == 0 ? "\nnote:" : "     ");
 		text_add_wrapped(&out, strlen("note: "),
@@ -299,7 +208,7 @@ static void print_difference(const struct setup *setup, struct jsonc_text after,
 	struct text out = { 0 };
 	diff_lines(arena, setup->file.exists ? name : "/dev/null", is_removed ? "/dev/null" : name, setup->file.text, after,
 		   &out);
-	report_text(&out);
+	report_difference(&out);
 }
 
 static int show(struct setup *setup, struct error *err)
@@ -307,7 +216,9 @@ static int show(struct setup *setup, struct error *err)
 	struct text made = { 0 };
 	int status = 0;
 
-	printf("%s: %s (%s)\n", setup->host->title, setup_state_name(setup), setup_label_name(setup->host->label));
+	report_item(
+		setup_mark(setup), arena_printf(setup->request.arena, "%s: ", setup->host->title),
+		arena_printf(setup->request.arena, "%s (%s)", setup_state_name(setup), setup_label_name(setup->host->label)));
 	if (!setup->has_file) {
 		printf("\n");
 		status = print_settings(setup, err);
@@ -409,7 +320,7 @@ static int write_host(struct setup *setup, struct error *err)
 		return -1;
 	records = setup_records_open(arena, &setup->session.context, err);
 	/* Reads the file again under the lock: another berm may have changed it. */
-	if (records < 0 || open_host(setup, asked, err) < 0)
+	if (records < 0 || setup_open_host(setup, asked, err) < 0)
 		return -1;
 	if (setup_refuse_other(setup, asked, err) < 0 || setup_refuse_prefix(setup, err) < 0)
 		return -1;
@@ -485,7 +396,7 @@ static int undo(struct setup *setup, struct error *err)
 	if (refuse_inside(err) < 0 || refuse_unprivileged(setup, "--undo", err) < 0)
 		return -1;
 	records = setup_records_open(arena, &setup->session.context, err);
-	if (records < 0 || open_host(setup, setup->host, err) < 0)
+	if (records < 0 || setup_open_host(setup, setup->host, err) < 0)
 		return -1;
 	found = setup_record_read(arena, records, setup->host->name, setup->file.real, &record, err);
 	if (found < 0)
@@ -586,8 +497,8 @@ static int setup_word(struct setup *setup, const char *word)
 	if (choose_host(&setup->session.options, word, &host, &err) < 0 || open_machine(setup, &err) < 0)
 		return report_error(&err);
 	if (!host)
-		return list(setup);
-	status = open_host(setup, host, &err) < 0 ? -1 : act(setup, &err);
+		return setup_list(setup);
+	status = setup_open_host(setup, host, &err) < 0 ? -1 : act(setup, &err);
 	return status < 0 ? report_error(&err) : status;
 }
 

@@ -8,6 +8,8 @@
 
 #include "common/base/json_write.h"
 #include "common/cli/session.h"
+#include "common/cli/table.h"
+#include "common/cli/verbs.h"
 #include "common/state/list.h"
 #include "common/base/text.h"
 
@@ -25,50 +27,88 @@ static int print_help(void)
 			   "Exit status: 0 done; 1 not done (in use, or not confirmed); 125 an error.\n");
 }
 
-static int detect(struct session *session, struct error *err)
-{
-	struct context_request request = { .has_no_project = true };
-	return context_detect(&session->arena, &request, &session->context, err);
-}
-
-static void add_size(struct text *out, const struct state_size *size)
+static const char *size_text(struct arena *arena, const struct state_size *size)
 {
 	struct text number = { 0 };
+	const char *result;
 	text_add(&number, "%s", size->is_partial ? ">" : "");
 	text_add_size(&number, size->bytes);
-	text_add(out, "%9s  ", number.data);
+	result = arena_copy(arena, number.data);
 	text_free(&number);
+	return result;
 }
 
-static void add_entry(struct arena *arena, struct text *out, const struct state_entry *entry)
+static void add_entry(struct table *table, const struct state_entry *entry)
 {
-	if (entry->problem) {
-		text_add(out, "  not usable: ");
-		text_add_visible(out, entry->problem, strlen(entry->problem));
-		text_add(out, "\n");
-		return;
-	}
-	add_size(out, &entry->home);
-	add_size(out, &entry->tmp);
-	text_add(out, "%-16s  ", entry->is_in_use && !entry->is_leftover ? "in use" : arguments_date(arena, entry->last_use));
-	if (entry->is_leftover)
-		text_add(out, "being removed\n");
+	struct arena *arena = table->arena;
+	bool is_used = entry->is_in_use && !entry->is_leftover;
+	const char *cells[TABLE_COLUMNS_MAX] = { size_text(arena, &entry->home), size_text(arena, &entry->tmp),
+						 is_used ? "in use" : arguments_date(arena, entry->last_use),
+						 entry->is_leftover ? "being removed" : entry->grant_class };
+	if (entry->problem)
+		table_add_note(table, MARK_BAD, arena_printf(arena, "not usable: %s", entry->problem));
 	else
-		text_add(out, "%s\n", text_visible(arena, entry->grant_class));
+		table_add(table, entry->is_leftover ? MARK_WEAKER : is_used ? MARK_GOOD : MARK_NONE, cells);
 }
 
-static void add_table(struct arena *arena, struct text *out, const struct state_entries *entries)
+/* The entries of one project, which follow each other. */
+struct group {
+	const struct state_entry *first;
+	size_t count;
+	int64_t last_use;
+};
+
+struct groups {
+	struct group *items;
+	size_t count;
+};
+
+static int compare_groups(const void *left, const void *right)
 {
-	const char *key = NULL;
-	if (entries->count > 0)
-		text_add(out, "%9s  %9s  %-16s  %s\n", "home", "tmp", "last use", "grants");
+	const struct group *one = left, *other = right;
+	if (one->last_use != other->last_use)
+		return one->last_use > other->last_use ? -1 : 1;
+	return strcmp(one->first->project_key, other->first->project_key);
+}
+
+/* Returns the projects, the last used one first: a folded list shows those. */
+static struct groups group_entries(struct arena *arena, const struct state_entries *entries)
+{
+	struct groups groups = { 0 };
 	for (size_t i = 0; i < entries->count; i++) {
 		const struct state_entry *entry = &entries->items[i];
-		if (!key || strcmp(key, entry->project_key) != 0)
-			text_add(out, "%s\n", text_visible(arena, entry->project ? entry->project : entry->project_key));
-		key = entry->project_key;
-		add_entry(arena, out, entry);
+		struct group *group = groups.count > 0 ? &groups.items[groups.count - 1] : NULL;
+		if (!group || strcmp(group->first->project_key, entry->project_key) != 0) {
+			group = arena_push(arena, &groups);
+			group->first = entry;
+		}
+		group->count++;
+		if (entry->last_use > group->last_use)
+			group->last_use = entry->last_use;
 	}
+	if (groups.count > 0)
+		qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
+	return groups;
+}
+
+static void print_entries(struct session *session, const struct state_entries *entries)
+{
+	struct groups groups = group_entries(&session->arena, entries);
+	struct table table = { .arena = &session->arena,
+			       .titles = { "home", "tmp", "last use", "grants" },
+			       .is_right = { true, true },
+			       .marked = 2,
+			       .home = session->context.home,
+			       .is_verbose = session->options.is_verbose,
+			       .empty = "no project has a private home or /tmp yet" };
+
+	for (size_t i = 0; i < groups.count; i++) {
+		const struct state_entry *first = groups.items[i].first;
+		table_add_heading(&table, first->project ? first->project : first->project_key);
+		for (size_t k = 0; k < groups.items[i].count; k++)
+			add_entry(&table, &first[k]);
+	}
+	table_print(&table);
 }
 
 static void add_json_size(struct json *json, const char *name, const struct state_size *size)
@@ -108,16 +148,16 @@ static int list(struct session *session, const char *word)
 	struct text out = { 0 };
 
 	if (word || session->options.wants_all || session->options.is_yes) {
-		error_set(&err, "`berm state list` takes only --json");
+		error_set(&err, "`berm state list` takes only --json and -v");
 		return report_error(&err);
 	}
-	if (detect(session, &err) < 0 ||
+	if (session_detect(session, &err) < 0 ||
 	    state_list(&session->arena, session->context.state_directory, NULL, true, &entries, &err) < 0)
 		return report_error(&err);
 	if (session->options.wants_json)
 		add_json(&out, &entries);
 	else
-		add_table(&session->arena, &out, &entries);
+		print_entries(session, &entries);
 	return report_text(&out);
 }
 
@@ -135,11 +175,9 @@ static int project_named(struct session *session, const char *word, const char *
 
 static int confirm_reset(struct session *session, const struct state_entries *entries, struct error *err)
 {
-	struct text out = { 0 };
 	if (session->options.is_yes)
 		return 1;
-	add_table(&session->arena, &out, entries);
-	report_text(&out);
+	print_entries(session, entries);
 	return arguments_confirm("Remove all of these?", "to do it without asking: berm state reset --yes", err);
 }
 
@@ -167,7 +205,7 @@ static int reset(struct session *session, const char *word)
 		error_set(&err, "--all excludes a directory");
 		return report_error(&err);
 	}
-	if (detect(session, &err) < 0 || project_named(session, word, &project, &err) < 0)
+	if (session_detect(session, &err) < 0 || project_named(session, word, &project, &err) < 0)
 		return report_error(&err);
 	key = session->options.wants_all ? NULL : plan_project_key(&session->arena, project);
 	if (state_list(&session->arena, session->context.state_directory, key, !session->options.is_yes, &entries, &err) < 0)
@@ -210,60 +248,14 @@ static int path(struct session *session, const char *word)
 	return report_text(&out);
 }
 
-static const struct verb {
-	const char *name;
-	uint64_t options;
-	int (*run)(struct session *session, const char *word);
-} verbs[] = {
+static const struct verb verbs[] = {
 	{ "list", COMMAND_STATE, list },
 	{ "reset", COMMAND_STATE, reset },
 	{ "path", COMMAND_STATE_PATH, path },
 };
 
-enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
-
-static int unknown_verb(const char *name)
-{
-	const char *names[VERB_COUNT], *nearest;
-	struct error err = { 0 };
-
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		names[i] = verbs[i].name;
-	error_set(&err, "unknown: `berm state %s`; use list, reset or path", name);
-	nearest = text_nearest(name, names, VERB_COUNT);
-	if (nearest)
-		error_hint(&err, "did you mean `berm state %s`?", nearest);
-	return report_error(&err);
-}
-
-static int run_verb(struct session *session, const struct verb *verb, int argc, char **argv)
-{
-	struct error err = { 0 };
-	const char *word;
-
-	if (arguments_parse(&session->arena, verb->options, argc, argv, &session->options, &word, &err) < 0)
-		return report_error(&err);
-	if (session->options.wants_help)
-		return print_help();
-	return verb->run(session, word);
-}
-
 int cmd_state(int argc, char **argv)
 {
-	struct session session = { 0 };
-	int status = -1;
-
-	char list[] = "list", *words[] = { argv[0], list, NULL };
-
-	if (argc < 2) {
-		argc = 2;
-		argv = words;
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-		return print_help();
-	for (size_t i = 0; i < VERB_COUNT && status < 0; i++)
-		if (strcmp(argv[1], verbs[i].name) == 0)
-			status = run_verb(&session, &verbs[i], argc - 1, argv + 1);
-	session_close(&session);
-	return status < 0 ? unknown_verb(argv[1]) : status;
+	static const struct verbs state = { "state", verbs, sizeof verbs / sizeof verbs[0], print_help };
+	return verbs_run(&state, argc, argv);
 }

@@ -12,6 +12,7 @@
 #include "common/policy/file.h"
 #include "common/policy/keys.h"
 #include "common/cli/session.h"
+#include "common/cli/table.h"
 #include "common/base/text.h"
 #include "common/state/trust.h"
 
@@ -128,7 +129,7 @@ static void print_changes(struct session *session, const struct trust_entry *las
 	diff_lines(&session->arena, "trusted " POLICY_FILE_NAME, POLICY_FILE_NAME, before, after, &diff);
 	printf("%s changed since it was last trusted, %s:\n\n", text_visible(&session->arena, file->path),
 	       arguments_date(&session->arena, last->time));
-	report_text(&diff);
+	report_difference(&diff);
 }
 
 /* Returns 1 for yes, 0 for no, -1 with err. */
@@ -216,13 +217,11 @@ static int named_file(struct session *session, const char *word, const char **pa
 
 static int drop(struct session *session, const char *word)
 {
-	struct context_request request = { .has_no_project = true };
 	const char *content = session->options.content, *path;
 	struct error err = { 0 };
 	int count;
 
-	if (refuse_inside(&err) < 0 || context_detect(&session->arena, &request, &session->context, &err) < 0 ||
-	    named_file(session, word, &path, &err) < 0)
+	if (refuse_inside(&err) < 0 || session_detect(session, &err) < 0 || named_file(session, word, &path, &err) < 0)
 		return report_error(&err);
 	count = trust_drop(&session->arena, session->context.state_directory, path, content, &err);
 	if (count < 0)
@@ -235,36 +234,47 @@ static int drop(struct session *session, const char *word)
 	return 1;
 }
 
-static const char *current_state(struct arena *arena, const struct trust_entry *entry)
+static const char *current_state(struct arena *arena, const struct trust_entry *entry, enum report_mark *mark)
 {
 	char content[SHA256_HEX + 1], *text;
 	size_t length;
 	struct error err = { 0 };
 
-	if (policy_file_read(NULL, arena, entry->path, &text, &length, &err) < 0)
-		return err.number == ENOENT || err.number == ENOTDIR ? "gone" : "unreadable";
+	*mark = MARK_NONE;
+	if (policy_file_read(NULL, arena, entry->path, &text, &length, &err) < 0) {
+		if (err.number == ENOENT || err.number == ENOTDIR)
+			return "gone";
+		*mark = MARK_BAD;
+		return "unreadable";
+	}
 	trust_hash(text, length, content);
-	return strcmp(content, entry->content) == 0 ? "trusted" : "changed";
+	*mark = strcmp(content, entry->content) == 0 ? MARK_GOOD : MARK_WEAKER;
+	return *mark == MARK_GOOD ? "trusted" : "changed";
 }
 
 static int list(struct session *session)
 {
-	struct context_request request = { .has_no_project = true };
+	struct table table = { .arena = &session->arena,
+			       .titles = { "state", "time", "content", "path" },
+			       .is_verbose = session->options.is_verbose,
+			       .empty = "no project's policy is trusted" };
 	struct trust_entries entries;
 	struct error err = { 0 };
-	struct text out = { 0 };
 
-	if (context_detect(&session->arena, &request, &session->context, &err) < 0 ||
+	if (session_detect(session, &err) < 0 ||
 	    trust_list(&session->arena, session->context.state_directory, &entries, &err) < 0)
 		return report_error(&err);
+	table.home = session->context.home;
 	for (size_t i = 0; i < entries.count; i++) {
 		const struct trust_entry *entry = &entries.items[i];
-		text_add(&out, "%-10s  %s  %.*s  ", current_state(&session->arena, entry),
-			 arguments_date(&session->arena, entry->time), CONTENT_SHOWN, entry->content);
-		text_add_visible(&out, entry->path, strlen(entry->path));
-		text_add(&out, "\n");
+		enum report_mark mark;
+		const char *cells[TABLE_COLUMNS_MAX] = { current_state(&session->arena, entry, &mark),
+							 arguments_date(&session->arena, entry->time),
+							 arena_printf(&session->arena, "%.*s", CONTENT_SHOWN, entry->content),
+							 entry->path };
+		table_add(&table, mark, cells);
 	}
-	report_text(&out);
+	table_print(&table);
 	if (entries.damaged)
 		fprintf(stderr, "berm: ignored %zu damaged record%s in %s/trust\n", entries.damaged,
 			entries.damaged == 1 ? "" : "s", session->context.state_directory);

@@ -21,10 +21,10 @@
 #define COMMAND_CHECK (OPTIONS_POLICY | OPTION(JSON) | OPTION(OS) | OPTION(CONTEXT) | OPTION(HELP))
 #define COMMAND_POLICIES (OPTION(SHOW) | OPTION(SCHEMA) | OPTION(KEYS) | OPTION(HELP))
 #define COMMAND_INIT (OPTION(PRINT) | OPTION(YES) | OPTION(HELP))
-#define COMMAND_TRUST (OPTION(LIST) | OPTION(DROP) | OPTION(YES) | OPTION(HELP))
-#define COMMAND_STATE (OPTION(JSON) | OPTION(ALL) | OPTION(YES) | OPTION(HELP)) /* list and reset */
+#define COMMAND_TRUST (OPTION(VERBOSE) | OPTION(LIST) | OPTION(DROP) | OPTION(YES) | OPTION(HELP))
+#define COMMAND_STATE (OPTION(VERBOSE) | OPTION(JSON) | OPTION(ALL) | OPTION(YES) | OPTION(HELP)) /* list and reset */
 #define COMMAND_STATE_PATH (OPTIONS_POLICY | OPTION(JSON) | OPTION(HELP)) /* path */
-#define COMMAND_QUARANTINE_LIST (OPTION(JSON) | OPTION(HELP))
+#define COMMAND_QUARANTINE_LIST (OPTION(VERBOSE) | OPTION(JSON) | OPTION(HELP))
 #define COMMAND_QUARANTINE_SHOW (OPTION(JSON) | OPTION(HELP)) /* show, restore */
 #define COMMAND_QUARANTINE_DROP (OPTION(ALL) | OPTION(YES) | OPTION(HELP))
 #define COMMAND_DIFF (OPTION(PROJECT) | OPTION(STAT) | OPTION(NAME_ONLY) | OPTION(JSON) | OPTION(EXIT_CODE) | OPTION(HELP))
@@ -36,7 +36,7 @@
 #define COMMAND_SETUP                                                                                                          \
 	(OPTION(JSON) | OPTION(PRINT) | OPTION(WRITE) | OPTION(UNDO) | OPTION(CHECK) | OPTION(FILE) | OPTION(HOW) |            \
 	 OPTION(MANAGED) | OPTION(PROVE) | OPTION(YES) | OPTION(HELP))
-#define COMMAND_HOOKS (OPTION(REPOSITORY) | OPTION(GLOBAL) | OPTION(UNINSTALL) | OPTION(HELP))
+#define COMMAND_HOOKS (OPTION(VERBOSE) | OPTION(REPOSITORY) | OPTION(GLOBAL) | OPTION(UNINSTALL) | OPTION(HELP))
 #define COMMAND_HOOK (OPTION(HOST) | OPTION(HELP)) /* hook-rewrite */
 
 int cmd_run(int argc, char **argv);
@@ -98,14 +98,31 @@ const char *report_colour(FILE *stream, const char *code);
  * REPORT_WIDTH_MAX; TEXT_WIDTH without a terminal. */
 enum { REPORT_WIDTH_MIN = 50, REPORT_WIDTH_MAX = 100 };
 size_t report_width(FILE *stream);
-enum report_mark { MARK_GOOD, MARK_WEAKER, MARK_BAD };
-/* Prints a coloured symbol and a blank on stdout, in ASCII where the locale is not UTF-8; nothing
- * without a terminal. */
+/* Returns all columns of the terminal, for lists of paths. */
+size_t report_columns(FILE *stream);
+/* True if the locale's characters are UTF-8 and the terminal has more than the console's font. */
+bool report_has_symbols(void);
+enum report_mark { MARK_GOOD, MARK_WEAKER, MARK_BAD, MARK_NONE };
+/* Prints a coloured symbol and a blank on stdout, in ASCII where the locale is not UTF-8; two
+ * blanks for MARK_NONE; nothing without a terminal. */
 void report_mark(enum report_mark mark);
+/* Returns the escape sequence of the mark's colour for stdout, or "". */
+const char *report_mark_colour(enum report_mark mark);
+/* Prints the mark, `lead` in its colour, and the words on stdout; on a terminal the words are
+ * wrapped to the right of `lead`. The caller has escaped the texts. */
+void report_item(enum report_mark mark, const char *lead, const char *words);
+/* Prints a line below an item, with `indent` blanks; on a terminal wrapped and below its text. */
+void report_detail(size_t indent, const char *words);
+/* Returns the path as a terminal shows it: with ~ for `home`, which may be NULL, and of a path with
+ * more than `columns`, if that is not 0, the two ends. Unchanged without a terminal. */
+const char *report_path(struct arena *arena, const char *home, const char *path, size_t columns);
+/* Prints a unified difference on stdout, in colour on a terminal, and frees it. */
+void report_difference(struct text *difference);
 /* Prints "berm: " and the sentence on stderr, wrapped on a terminal. Escapes control characters. */
 void report_line(const char *sentence);
-/* Prints a page on stdout. On a terminal headings, the lines without indentation, are bold, and
- * lines with a level at a fixed column get its colour and mark. */
+/* Prints a page on stdout. On a terminal headings, the lines without indentation, are bold.
+ * report_page gives lines with a level at a fixed column its colour and mark. */
 void report_page(const char *page);
+void report_headings(const char *page);
 
 #endif

@@ -6,6 +6,10 @@
 /* Programs that open a connection to port 22 and read no proxy variable. */
 static const char *const ssh_names[PROGRAM_NAMES_MAX] = { "ssh", "scp", "sftp", "rsync", "mosh" };
 static const char *const git_names[PROGRAM_NAMES_MAX] = { "git" };
+/* Programs that fetch from the registries that `berm init` finds. */
+static const char *const package_names[PROGRAM_NAMES_MAX] = { "npm",  "npx",	"pnpm",	  "yarn", "bun",    "pip",
+							      "pip3", "pipenv", "poetry", "uv",	  "pdm",    "cargo",
+							      "go",   "gem",	"bundle", "mvn",  "dotnet", "composer" };
 
 /* ssh needs a program that asks the proxy for it. The port after the proxy's asks for no
  * password. */
@@ -17,19 +21,29 @@ static void hint_ssh(const struct plan *plan, struct error *err)
 		   (unsigned)plan_proxy_port(plan) + 1);
 }
 
-static void advise_closed(const struct plan *plan, bool is_ssh, bool is_git, struct error *err)
+/* The programs that the command starts, as far as they matter here. */
+struct started {
+	bool is_ssh, is_git, is_package_manager;
+};
+
+static void advise_closed(const struct plan *plan, struct started started, struct error *err)
 {
-	const char *place = is_ssh ? "HOST:22" : is_git ? "HOST:443 (HOST:22 for ssh)" : "HOST:443";
-	const char *port = is_ssh ? "22" : "443";
+	const char *place = started.is_ssh		 ? "HOST:22"
+			    : started.is_git		 ? "HOST:443 (HOST:22 for ssh)"
+			    : started.is_package_manager ? "the package registry"
+							 : "HOST:443";
+	const char *port = started.is_ssh ? "22" : "443";
 	error_set(err,
 		  "the command seems to have tried to use the network, which is closed by policy; do not retry, ask the user "
 		  "to allow %s",
 		  place);
+	if (started.is_package_manager)
+		error_hint(err, "for the registries of this project: berm init && berm trust");
 	error_hint(err,
 		   "for one destination: berm run --allow-net=HOST:%s -- COMMAND\n"
 		   "or network: {allow: [\"HOST:%s\"]} in ~/.config/berm/berm.yml",
 		   port, port);
-	if (is_ssh)
+	if (started.is_ssh)
 		hint_ssh(plan, err);
 }
 
@@ -46,9 +60,11 @@ static void advise_proxy(const struct plan *plan, bool is_ssh, struct error *err
 
 void network_advice(const struct plan *plan, char *const *command, struct error *err)
 {
-	bool is_ssh = program_is_started(command, ssh_names), is_git = program_is_started(command, git_names);
+	const struct started started = { .is_ssh = program_is_started(command, ssh_names),
+					 .is_git = program_is_started(command, git_names),
+					 .is_package_manager = program_is_started(command, package_names) };
 	if (plan->network.mode == NETWORK_ALLOW)
-		advise_proxy(plan, is_ssh || is_git, err);
+		advise_proxy(plan, started.is_ssh || started.is_git, err);
 	else
-		advise_closed(plan, is_ssh, is_git, err);
+		advise_closed(plan, started, err);
 }

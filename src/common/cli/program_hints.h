@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum { PROGRAM_NAMES_MAX = 6 };
+enum { PROGRAM_NAMES_MAX = 20 };
 
 /* True if the command is, or as a string of a shell starts, one of these programs. Unused names are
  * NULL. */

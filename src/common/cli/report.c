@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "common/backend.h"
+#include "common/base/arena.h"
 #include "common/base/text.h"
+#include "common/fs/path.h"
 
 static bool is_dumb(void)
 {
@@ -27,18 +29,21 @@ const char *report_colour(FILE *stream, const char *code)
 	return sequence;
 }
 
-size_t report_width(FILE *stream)
+size_t report_columns(FILE *stream)
 {
 	struct winsize size = { 0 };
 	if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
 		return TEXT_WIDTH;
-	if (size.ws_col < REPORT_WIDTH_MIN)
-		return REPORT_WIDTH_MIN;
-	return size.ws_col < REPORT_WIDTH_MAX ? size.ws_col : REPORT_WIDTH_MAX;
+	return size.ws_col < REPORT_WIDTH_MIN ? REPORT_WIDTH_MIN : size.ws_col;
 }
 
-/* True if the locale's characters are UTF-8 and the terminal has more than the console's font. */
-static bool has_symbols(void)
+size_t report_width(FILE *stream)
+{
+	size_t columns = report_columns(stream);
+	return columns < REPORT_WIDTH_MAX ? columns : REPORT_WIDTH_MAX;
+}
+
+bool report_has_symbols(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
 	const char *terminal = getenv("TERM");
@@ -54,20 +59,98 @@ static bool has_symbols(void)
 	return false;
 }
 
+enum { MARK_COLUMNS = 2 };
+
 static const struct {
 	const char *colour, *symbol, *ascii;
 } marks[] = {
 	[MARK_GOOD] = { "32", "\u2713", "+" },
 	[MARK_WEAKER] = { "33", "\u25b3", "!" },
 	[MARK_BAD] = { "31", "\u2717", "x" },
+	[MARK_NONE] = { "", " ", " " },
 };
+
+const char *report_mark_colour(enum report_mark mark)
+{
+	return mark == MARK_NONE ? "" : report_colour(stdout, marks[mark].colour);
+}
 
 void report_mark(enum report_mark mark)
 {
 	if (!isatty(STDOUT_FILENO))
 		return;
-	printf("%s%s", report_colour(stdout, marks[mark].colour), has_symbols() ? marks[mark].symbol : marks[mark].ascii);
-	printf("%s ", report_colour(stdout, NULL));
+	printf("%s%s", report_mark_colour(mark), report_has_symbols() ? marks[mark].symbol : marks[mark].ascii);
+	printf("%s ", mark == MARK_NONE ? "" : report_colour(stdout, NULL));
+}
+
+/* Returns the bytes of the text that fill at most this many columns. */
+static size_t bytes_of(const char *text, size_t columns)
+{
+	size_t at = 0;
+	while (text[at]) {
+		if (((unsigned char)text[at] & 0xc0) != 0x80 && columns-- == 0)
+			break;
+		at++;
+	}
+	return at;
+}
+
+const char *report_path(struct arena *arena, const char *home, const char *path, size_t columns)
+{
+	const char *dots = report_has_symbols() ? "\u2026" : "...";
+	size_t width, kept, head;
+
+	if (!isatty(STDOUT_FILENO))
+		return path;
+	if (home && strcmp(path, home) != 0 && path_is_within(path, home))
+		path = arena_printf(arena, "~%s", path + strlen(home));
+	width = text_columns(path, strlen(path));
+	if (columns == 0 || width <= columns)
+		return path;
+	kept = columns - text_columns(dots, strlen(dots));
+	head = kept / 4; /* more of the end, where paths differ */
+	return arena_printf(arena, "%.*s%s%s", (int)bytes_of(path, head), path, dots,
+			    path + bytes_of(path, width - (kept - head)));
+}
+
+/* Prints words that start at column `indent`, wrapped at blanks on a terminal. */
+static void print_wrapped(size_t indent, const char *words)
+{
+	struct text out = { .width = report_width(stdout) };
+	if (isatty(STDOUT_FILENO))
+		text_add_wrapped(&out, indent, words);
+	else
+		text_add(&out, "%s\n", words);
+	fputs(out.data, stdout);
+	text_free(&out);
+}
+
+void report_item(enum report_mark mark, const char *lead, const char *words)
+{
+	report_mark(mark);
+	printf("%s%s", report_mark_colour(mark), lead);
+	printf("%s", mark == MARK_NONE ? "" : report_colour(stdout, NULL));
+	print_wrapped(MARK_COLUMNS + text_columns(lead, strlen(lead)), words);
+}
+
+void report_detail(size_t indent, const char *words)
+{
+	size_t column = isatty(STDOUT_FILENO) ? indent + MARK_COLUMNS : indent;
+	printf("%*s", (int)column, "");
+	print_wrapped(column, words);
+}
+
+void report_difference(struct text *difference)
+{
+	const char *line = difference->data ? difference->data : "";
+	while (*line) {
+		size_t length = strcspn(line, "\n");
+		const char *code = line[0] == '+' ? "32" : line[0] == '-' ? "31" : line[0] == '@' ? "36" : NULL;
+		printf("%s%.*s", code ? report_colour(stdout, code) : "", (int)length, line);
+		printf("%s\n", code ? report_colour(stdout, NULL) : "");
+		line += length + (line[length] == '\n');
+	}
+	text_free(difference);
 }
 
 /* Adds a sentence after "berm: ", wrapped if stderr is a terminal. */
@@ -206,30 +289,46 @@ static void print_level(const char *line, size_t length, size_t column, size_t w
 	printf("%s%.*s\n", report_colour(stdout, NULL), (int)(length - column - word), line + column + word);
 }
 
-static void print_line(const char *line, size_t length)
+/* Prints a line with a level. False if the line has none. */
+static bool print_if_level(const char *line, size_t length)
 {
 	enum { LEVEL_COLUMN = 15 };
-	if (length > 0 && line[0] != ' ') {
-		printf("%s%.*s", report_colour(stdout, "1"), (int)length, line);
-		printf("%s\n", report_colour(stdout, NULL));
-		return;
-	}
 	for (size_t i = 0; length > LEVEL_COLUMN && i < sizeof level_marks / sizeof level_marks[0]; i++) {
 		size_t word = strlen(level_marks[i].word);
 		if (length < LEVEL_COLUMN + word || line[2] == ' ' ||
 		    strncmp(line + LEVEL_COLUMN, level_marks[i].word, word) != 0)
 			continue;
 		print_level(line, length, LEVEL_COLUMN, word, level_marks[i].mark);
-		return;
+		return true;
 	}
-	printf("%.*s\n", (int)length, line);
+	return false;
+}
+
+static void print_line(const char *line, size_t length, bool has_levels)
+{
+	if (length > 0 && line[0] != ' ') {
+		printf("%s%.*s", report_colour(stdout, "1"), (int)length, line);
+		printf("%s\n", report_colour(stdout, NULL));
+	} else if (!has_levels || !print_if_level(line, length)) {
+		printf("%.*s\n", (int)length, line);
+	}
+}
+
+static void print_page(const char *page, bool has_levels)
+{
+	while (*page) {
+		size_t length = strcspn(page, "\n");
+		print_line(page, length, has_levels);
+		page += length + (page[length] == '\n');
+	}
 }
 
 void report_page(const char *page)
 {
-	while (*page) {
-		size_t length = strcspn(page, "\n");
-		print_line(page, length);
-		page += length + (page[length] == '\n');
-	}
+	print_page(page, true);
+}
+
+void report_headings(const char *page)
+{
+	print_page(page, false);
 }

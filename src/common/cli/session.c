@@ -368,6 +368,12 @@ void session_restart(struct session *session, enum tier tier)
 				     .tier = tier };
 }
 
+int session_detect(struct session *session, struct error *err)
+{
+	struct context_request request = { .has_no_project = true };
+	return context_detect(&session->arena, &request, &session->context, err);
+}
+
 void session_close(struct session *session)
 {
 	cache_close(&session->cache);

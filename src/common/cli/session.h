@@ -60,6 +60,8 @@ char *const *session_narrow_words(struct arena *arena, const char *piece);
 /* Takes context and plan from the cache, without a policy. False with cache_reason() if there is
  * none; see cache_load(). */
 bool session_restore(struct session *session);
+/* Sets session->context without a project, for lists of what other projects left. */
+int session_detect(struct session *session, struct error *err);
 /* Makes the plan for session->options. -1: either err is set, or session->diagnostics has entries.
  * Does not scan. */
 int session_open(struct session *session, struct error *err);

@@ -14,11 +14,12 @@ enum { NOT_IN_FORCE = 1 };
 
 static void print_reasons(const struct setup *setup)
 {
+	struct arena *arena = setup->request.arena;
 	for (size_t i = 0; i < setup->overrides.count; i++)
-		printf("  %s: %s\n", setup->overrides.items[i].place, setup->overrides.items[i].why);
+		report_detail(2, arena_printf(arena, "%s: %s", setup->overrides.items[i].place, setup->overrides.items[i].why));
 	if (setup->overrides.count == 0 && setup_judge_host(setup) == SETUP_IN_FORCE && !setup->is_proven)
-		printf("  the settings are there; whether %s obeys them, only a command shows%s\n", setup->host->title,
-		       prove_is_known(setup->host->name) ? " (--prove)" : "");
+		report_detail(2, arena_printf(arena, "the settings are there; whether %s obeys them, only a command shows%s",
+					      setup->host->title, prove_is_known(setup->host->name) ? " (--prove)" : ""));
 }
 
 /* Runs a command through the host. Returns the reason why that proves nothing, or NULL. */
@@ -81,7 +82,8 @@ int setup_check(struct setup *setup)
 	}
 	if (setup->session.options.wants_json)
 		return setup_print_json(setup), is_configured ? 0 : NOT_IN_FORCE;
-	printf("%s: %s\n", setup->host->title, setup_state_name(setup));
+	report_item(is_configured ? setup_mark(setup) : MARK_BAD,
+		    arena_printf(setup->request.arena, "%s: ", setup->host->title), setup_state_name(setup));
 	print_reasons(setup);
 	return is_configured ? 0 : NOT_IN_FORCE;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of `berm setup`: cmd_setup.c shows, writes and undoes, setup_check.c answers
- * --check, setup_ways.c refuses ways that would weaken the user's own guards, setup_trust.c records
- * a user's trust in berm's hook. */
+/* Shared by the files of `berm setup`: cmd_setup.c shows, writes and undoes, setup_list.c lists,
+ * setup_check.c answers --check, setup_ways.c refuses ways that would weaken the user's own guards,
+ * setup_trust.c records a user's trust in berm's hook. */
 #ifndef BERM_COMMON_CLI_SETUP_COMMAND_H
 #define BERM_COMMON_CLI_SETUP_COMMAND_H
 
+#include "common/cli/commands.h"
 #include "common/cli/session.h"
 #include "common/setup/setup.h"
 
@@ -26,6 +27,12 @@ int setup_check_installation(const struct setup *setup, struct error *err);
 enum setup_state setup_judge_host(const struct setup *setup);
 /* Returns a word for the state, for the user. */
 const char *setup_state_name(const struct setup *setup);
+/* Returns the mark of that state: good only if it was proven. */
+enum report_mark setup_mark(const struct setup *setup);
+/* Reads the host's settings and what overrides them. */
+int setup_open_host(struct setup *setup, const struct setup_host *host, struct error *err);
+/* Prints all hosts with their state. Returns 0. */
+int setup_list(struct setup *setup);
 /* Prints the host as JSON. Returns 0. */
 int setup_print_json(const struct setup *setup);
 

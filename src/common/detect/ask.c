@@ -17,12 +17,14 @@
 #include "common/base/child.h"
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/progress.h"
 #include "common/base/text.h"
 #include "common/state/remove_tree.h"
 
 enum {
 	WORDS_MAX = 5,
 	ANSWER_BYTES_MAX = 64 * 1024,
+	TICK_MS = 100, /* between calls of progress_tick() */
 	GRACE_MS = 20000, /* beyond the limit of the policy, which ends the client itself */
 };
 #define TIME_LIMIT "5s"
@@ -175,7 +177,8 @@ static bool read_answer(struct question *question, int in)
 		ssize_t count;
 		if (left <= 0)
 			return false;
-		if (poll(&watched, 1, (int)left) <= 0)
+		progress_tick();
+		if (poll(&watched, 1, left < TICK_MS ? (int)left : TICK_MS) <= 0)
 			continue;
 		count = read(in, question->answer + used, ANSWER_BYTES_MAX - used);
 		if (count < 0 && errno == EINTR)

@@ -439,7 +439,7 @@ void doctor_try(const struct plan *plan, const struct doctor_scratch *scratch, s
 	if (pid == 0)
 		work(&rounds);
 	if (pid > 0)
-		(void)child_wait(pid, NULL);
+		(void)child_wait_long(pid, NULL);
 	*result = *shared;
 	munmap(shared, sizeof *shared);
 }

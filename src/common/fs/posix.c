@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/progress.h"
 #include "common/base/private_file.h"
 #include "common/base/text.h"
 
@@ -157,6 +158,7 @@ static int walk_directory(struct posix_walk *walk, int parent_fd, const char *na
 		close(fd);
 		return error_errno(walk->err, errno, "cannot search %s", walk->path.data);
 	}
+	progress_tick();
 	walk->depth++;
 	while (result == 0 && (entry = readdir(directory))) {
 		enum file_type type;

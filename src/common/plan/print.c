@@ -17,14 +17,6 @@ struct page {
 	size_t reserve; /* columns after a word that must stay free, for a comma */
 };
 
-static size_t width_of(const char *text, size_t length)
-{
-	size_t width = 0;
-	for (size_t i = 0; i < length; i++)
-		width += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return width;
-}
-
 static void heading(struct page *page, const char *text)
 {
 	text_add(page->out, "\n");
@@ -47,7 +39,7 @@ static void end_line(struct page *page)
 /* Adds one word, on a new line with the same indent if it does not fit. */
 static void put_word(struct page *page, const char *word, size_t length)
 {
-	size_t width = width_of(word, length);
+	size_t width = text_columns(word, length);
 	bool is_first = page->column == page->indent;
 	if (!is_first && page->column + 1 + width + page->reserve > text_width(page->out)) {
 		end_line(page);
@@ -110,10 +102,10 @@ static void put_item(struct page *page, const char *item, const struct rule *rul
 	const char *place;
 	start_line(page, INDENT);
 	text_add(page->out, "%s", item);
-	page->column += width_of(item, strlen(item));
+	page->column += text_columns(item, strlen(item));
 	if (page->is_verbose) {
 		place = shown_place(page, rule);
-		size_t width = width_of(place, strlen(place)), columns = text_width(page->out);
+		size_t width = text_columns(place, strlen(place)), columns = text_width(page->out);
 		if (page->column + 2 + width > columns) {
 			end_line(page);
 			start_line(page, INDENT + 2);

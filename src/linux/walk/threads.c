@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "common/base/progress.h"
 #include "linux/cpu_placement.h"
 #include "linux/signals.h"
 
@@ -104,6 +105,9 @@ static void work(struct worker *worker)
 			free(batch);
 			batch = next;
 		}
+		/* In the thread that started the walk only. */
+		if (worker->helpers)
+			progress_tick();
 		pthread_mutex_lock(&walk->lock);
 		walk->busy--;
 		push_all(walk, found);

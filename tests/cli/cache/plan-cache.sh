@@ -18,7 +18,11 @@ cp "$BERM" "$scratch/bin/berm"
 BERM=$scratch/bin/berm
 
 set_home "$home"
-echo "other:x:$other:$other::$home:/bin/sh" >>/etc/passwd
+{
+	cat /etc/passwd
+	echo "other:x:$other:$other::$home:/bin/sh"
+} >"$scratch/passwd.new"
+write_passwd <"$scratch/passwd.new"
 
 # is_cached OPTION...: true if `run` uses the cached plan with these options.
 is_cached() {

@@ -77,6 +77,10 @@ cp bin/ssh bin/client
 chmod +x bin/*
 run "$BERM" run -- bin/client
 expect_contains "closed: https" "--allow-net=HOST:443" "$err"
+case $err in *"berm init"*) fail "init is for package managers" "$err" ;; *) pass ;; esac
+cp bin/client bin/npm
+run "$BERM" run -- bin/npm install
+expect_contains "closed: a package manager" "berm init && berm trust" "$err"
 run "$BERM" run -- sh -c 'cd . && bin/ssh host'
 expect_contains "closed: ssh" "--allow-net=HOST:22" "$err"
 case $err in *:443*) fail "ssh is told to allow 443" "$err" ;; *) pass ;; esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Output fits 80 columns, has colours only on a terminal, and none with NO_COLOR.
+# Output fits the screen, has colours only on a terminal, and none with NO_COLOR. Long lists are folded there.
 . "$(dirname "$0")/../support/lib.sh"
 
 # wide FILE: prints the lines that do not fit, except lines with an unbreakable word: a path of this
@@ -41,8 +41,6 @@ for hook in applypatch-msg pre-applypatch post-applypatch pre-commit prepare-com
 	printf '#!/bin/sh\n' >"own/$hook" && chmod +x "own/$hook"
 done
 git config core.hooksPath own
-fits "hooks status" "$BERM" hooks status
-expect_contains "hooks status, in several lines" "post-checkout in own" "$(tr -s ' \n' ' ' <<<"$out")"
 
 # on_terminal COMMAND: counts the escape sequences that it writes to a terminal.
 on_terminal() {
@@ -54,15 +52,18 @@ if command -v script >/dev/null; then
 	expect "the control: an error too" test "$(on_terminal "'$BERM' run --nonsense")" -gt 0
 	expect_equal "nor an error" 0 "$(NO_COLOR=1 on_terminal "'$BERM' run --nonsense")"
 fi
-# screen COLUMNS COMMAND: what it writes to a terminal of that width, without colours.
+# screen COLUMNS COMMAND: what stays on a terminal of that width, without colours.
 screen() {
-	TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g' | tr -d '\r' >"$scratch/both"
+	TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g; s/\r$//; s/.*\r//' >"$scratch/both"
 }
 # widest: the longest line of that, except lines with an unbreakable word.
 widest() {
 	grep -avE '/[^ ]{20}' "$scratch/both" | LC_ALL=C.UTF-8 wc -L
 }
 if command -v script >/dev/null; then
+	screen 80 "'$BERM' hooks status"
+	expect "hooks status fits 80 columns" test "$(widest)" -le 80
+	expect_contains "in several lines" "post-checkout in own" "$(tr -s ' \n' ' ' <"$scratch/both")"
 	for command in plan doctor; do
 		screen 60 "'$BERM' $command"
 		expect "$command fits 60 columns" test "$(widest)" -le 60
@@ -79,6 +80,67 @@ if command -v script >/dev/null; then
 	expect "a long sentence is wrapped" test "$(widest)" -le 70
 	LC_ALL=C.UTF-8 screen 80 "'$BERM' doctor"
 	expect "doctor's verdict has a symbol" grep -qE '^[✓△✗] The default policy' "$scratch/both"
+fi
+# Lists: many entries with long paths, few, and none.
+long=$scratch/a-rather-long-directory-name/of-a-customer-with-many-projects
+mkdir -p "$XDG_CONFIG_HOME/berm"
+printf 'version: 1\nfiles: {guard: repair}\n' >"$XDG_CONFIG_HOME/berm/berm.yml"
+# words PROGRAM STRING: runs it with the words of the string.
+words() {
+	local list
+	read -ra list <<<"$2"
+	"$1" "${list[@]}"
+}
+on_screen() {
+	LC_ALL=C.UTF-8 screen "$@"
+}
+if command -v script >/dev/null; then
+	"$BERM" state reset --all --yes >/dev/null
+	for command in state quarantine "trust --list"; do
+		on_screen 80 "'$BERM' $command"
+		expect_equal "$command: one sentence for an empty list" 1 "$(grep -cE '^no|^nothing' "$scratch/both")"
+		expect_equal "$command: nothing for a program" "" "$(words "$BERM" "$command")"
+	done
+	for number in $(seq 23); do
+		mkdir -p "$long/project-$number"
+		cd "$long/project-$number" || exit 1
+		printf 'version: 1\nnetwork: all\n' >berm.yml
+		"$BERM" trust --yes . >/dev/null
+		"$BERM" run -- sh -c 'echo a >.mcp.json' 2>/dev/null
+	done
+	echo '# changed' >>berm.yml
+	touch .env
+	for command in state quarantine "trust --list"; do
+		on_screen 80 "'$BERM' $command"
+		expect "$command fits 80 columns with long paths" test "$(LC_ALL=C.UTF-8 wc -L <"$scratch/both")" -le 80
+		expect "$command is folded" grep -q '  and 3 more (-v shows all)' "$scratch/both"
+		expect "$command has titles" grep -qE '^ +(home|id|state) ' "$scratch/both"
+		expect "$command shows both ends of a path" grep -q '…' "$scratch/both"
+		LC_ALL=C screen 80 "'$BERM' $command"
+		expect_equal "$command in ASCII" "" "$(LC_ALL=C grep -a '[^ -~]' "$scratch/both")"
+		on_screen 80 "'$BERM' $command -v"
+		expect_equal "$command -v shows all" 23 "$(grep -c "$long/project-" "$scratch/both")"
+		on_screen 200 "'$BERM' $command"
+		expect_equal "$command in 200 columns: no path is shortened" 0 "$(grep -c '…' "$scratch/both")"
+		expect_equal "$command: all for a program" 23 "$(words "$BERM" "$command" | grep -c "$long/project-")"
+		expect_equal "$command: no colours for a program" 0 "$(words "$BERM" "$command" | grep -c $'\033')"
+		expect "$command: colours on a terminal" test "$(on_terminal "'$BERM' $command")" -gt 0
+		expect_equal "$command: none with NO_COLOR" 0 "$(NO_COLOR=1 on_terminal "'$BERM' $command")"
+	done
+	on_screen 80 "'$BERM' trust --list -v"
+	expect "a changed file has another mark" grep -q '^△ changed ' "$scratch/both"
+	expect "than a trusted one" grep -q '^✓ trusted ' "$scratch/both"
+	on_screen 80 "'$BERM' check read .env berm.yml '$long/project-1/berm.yml'"
+	expect "check fits 80 columns" test "$(LC_ALL=C.UTF-8 wc -L <"$scratch/both")" -le 80
+	expect "check: a denial" grep -q '^✗ no   read .env' "$scratch/both"
+	expect "check: an access" grep -q '^✓ yes  read berm.yml' "$scratch/both"
+	expect_equal "check: one line and its rule for a program" "no   read .env ($PWD/.env): denied" "$("$BERM" check read .env | head -n 1)"
+	on_screen 80 "'$BERM' setup"
+	expect "setup has titles" grep -q '^  host  *state' "$scratch/both"
+	on_screen 80 "'$BERM' setup gemini --check"
+	expect "setup --check has a mark" grep -q '^✗ Gemini CLI: ' "$scratch/both"
+	expect "a change has colours" test "$(on_terminal "'$BERM' setup gemini --file='$scratch/none.json'")" -gt 3
+	cd "$project" || exit 1
 fi
 run "$BERM" plan
 expect "long lists are folded" grep -q 'and [0-9]* more (-v shows all)' "$scratch/out"

@@ -75,6 +75,19 @@ for page in "${pages[@]}" "$BERM_SOURCE_DIR"/docs/*.md; do
 done >"$scratch/dead"
 expect_equal "no dead links" "" "$(cat "$scratch/dead")"
 
+# unlisted DIRECTORY: pages of the directory that its index does not list.
+unlisted() {
+	local page
+	for page in "$1"/*.md; do
+		page=${page##*/}
+		[ "$page" = README.md ] || grep -qF "](${page}" "$1/README.md" || echo "$page"
+	done
+}
+expect_equal "every page is in the index" "" "$(unlisted "$BERM_SOURCE_DIR/docs")"
+expect_equal "every host is in its index" "" "$(unlisted "$BERM_SOURCE_DIR/docs/hosts")"
+mkdir "$scratch/index" && cp "$BERM_SOURCE_DIR/docs/README.md" "$scratch/index" && touch "$scratch/index/new.md"
+expect_equal "the control: a page that is not" new.md "$(unlisted "$scratch/index")"
+
 # The picture shows what berm prints today.
 expect_status "the picture is up to date" 0 "$BERM_SOURCE_DIR/script/render-terminal" --check
 mkdir "$scratch/docs"

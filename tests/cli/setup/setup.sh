@@ -192,7 +192,7 @@ expect_equal "no file is left over" "" "$(find "$files" -name '.*berm*')"
 # The command line.
 expect_status "the list" 0 "$berm" setup
 for host in claude-code codex gemini opencode aider cursor vscode zed jetbrains emacs vim npm make tmux mcp; do
-	expect_contains "the list has $host" "  $host " "$out"
+	expect "the list has $host" grep -q "^$host " "$scratch/out"
 done
 expect_status "the list, for programs" 0 "$berm" setup --json
 expect "is JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))["hosts"]) == 15' "$scratch/out"

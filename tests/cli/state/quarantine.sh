@@ -8,7 +8,8 @@ mkdir -p "$XDG_CONFIG_HOME/berm"
 printf 'version: 1\nfiles: {guard: repair}\n' >"$XDG_CONFIG_HOME/berm/berm.yml"
 
 expect_output "nothing is in quarantine" "" "$BERM" quarantine list
-run "$BERM" run -- sh -c 'printf "\033[31mred\nx" >.mcp.json; chmod 755 .mcp.json; mkdir .vscode; echo a >.vscode/tasks.json; ln -s /etc/passwd .envrc'
+# Complete before they get their names, which are moved to quarantine at once.
+run "$BERM" run -- sh -c 'printf "\033[31mred\nx" >m; chmod 755 m; mkdir v; echo a >v/tasks.json; mv m .mcp.json; mv v .vscode; ln -s /etc/passwd .envrc'
 expect_equal "three entries" 3 "$("$BERM" quarantine list | wc -l)"
 expect_equal "as JSON" 3 "$("$BERM" quarantine list --json | grep -c '"id"')"
 id_of() { "$BERM" quarantine list | awk -v name="$project/$1" '$NF == name { print $1 }'; }
