@@ -128,12 +128,18 @@ static int describe(struct caller_name *name)
 	char link[LINK_BYTES];
 	ssize_t length;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", name->directory);
-	length = readlink(link, name->path, PATH_MAX);
-	if (length <= 0 || length >= PATH_MAX || name->path[0] != '/')
+	length = readlink(link, name->text, PATH_MAX);
+	if (length >= PATH_MAX || (length < 0 && errno == ENAMETOOLONG)) {
+		int failed = caller_long_path(name->directory, name->name, &name->long_path);
+		name->path = name->long_path;
+		return failed;
+	}
+	if (length <= 0 || name->text[0] != '/')
 		return ENAMETOOLONG;
 	if (length > 1)
-		name->path[length++] = '/';
-	strcpy(name->path + length, name->name);
+		name->text[length++] = '/';
+	strcpy(name->text + length, name->name);
+	name->path = name->text;
 	return 0;
 }
 
@@ -155,7 +161,7 @@ int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, stru
 {
 	char directory[PATH_MAX];
 	int from = -1, failed;
-	name->directory = -1;
+	caller_name_begin(name);
 	if (resolve & RESOLVE_IN_ROOT)
 		path += strspn(path, "/");
 	else if (path[0] == '/')
@@ -185,6 +191,8 @@ int caller_follow(pid_t caller, const char *target, struct caller_name *name)
 		caller_forget(name);
 		return caller_find(caller, AT_FDCWD, target, 0, name);
 	}
+	free(name->long_path);
+	name->long_path = NULL;
 	failed = split(target, directory, name);
 	if (!failed)
 		failed = enter(from, directory, 0, name);
@@ -197,5 +205,6 @@ void caller_forget(struct caller_name *name)
 {
 	if (name->directory >= 0)
 		close(name->directory);
-	name->directory = -1;
+	free(name->long_path);
+	caller_name_begin(name);
 }

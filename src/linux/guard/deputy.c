@@ -87,7 +87,7 @@ bool deputy_find(struct dispatch_call *call, int base, int argument, struct call
 	struct deputy *deputy = call->self;
 	pid_t caller = deputy_caller(call);
 	char path[PATH_MAX];
-	name->directory = -1;
+	caller_name_begin(name);
 	if (deputy_serves(deputy, call) &&
 	    caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path) == 0 && !caller_is_device(path) &&
 	    caller_find(caller, base, path, 0, name) == 0 && !guard_is_free(&deputy->guard->rules, name->path))

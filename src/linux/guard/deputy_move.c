@@ -88,7 +88,7 @@ static bool find(struct dispatch_call *call, int base, int argument, struct call
 {
 	char path[PATH_MAX];
 	pid_t caller = deputy_caller(call);
-	name->directory = -1;
+	caller_name_begin(name);
 	return caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path) == 0 &&
 	       caller_find(caller, base, path, 0, name) == 0;
 }
@@ -96,7 +96,8 @@ static bool find(struct dispatch_call *call, int base, int argument, struct call
 static void handle_rename(struct move *move, int from, int from_path, int to, int to_path)
 {
 	struct dispatch_call *call = move->call;
-	move->from.directory = move->to.directory = -1;
+	caller_name_begin(&move->from);
+	caller_name_begin(&move->to);
 	if (deputy_serves(call->self, call) && find(call, from, from_path, &move->from) && find(call, to, to_path, &move->to) &&
 	    !is_free(move))
 		dispatch_answer(call, rename_judged(move));
@@ -149,7 +150,8 @@ static bool find_source(struct dispatch_call *call, int base, int argument, int 
 	char path[PATH_MAX];
 	pid_t caller = deputy_caller(call);
 	int fd;
-	source->file = source->name.directory = -1;
+	source->file = -1;
+	caller_name_begin(&source->name);
 	if (caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path))
 		return false;
 	if (path[0] == '\0' && (flags & AT_EMPTY_PATH))
