@@ -363,6 +363,44 @@ static const char threads[] =
 	"for i in range(50): db.execute('insert into t values(1)'); db.commit()\n"
 	"print(sum(len(f) for _, _, f in os.walk('t')), db.execute('select count(*) from t').fetchone()[0])\n";
 
+/* Files and directories that another thread makes and removes all the time: errors are those of the
+ * kernel, never a refusal. */
+static const char coming_and_going[] =
+	"import collections, errno, os, threading, time\n"
+	"over = False; seen = collections.Counter()\n"
+	"def quietly(call, *arguments):\n"
+	"    try: call(*arguments)\n"
+	"    except OSError as e: seen[errno.errorcode[e.errno]] += 1\n"
+	"    else: seen['ok'] += 1\n"
+	"def make(name, flags): os.close(os.open(name, flags | os.O_CREAT | os.O_RDWR))\n"
+	"def directory():\n"
+	"    while not over:\n"
+	"        quietly(os.mkdir, 'p')\n"
+	"        for name in ('x', 'f', 'g', 'l'): quietly(os.rmdir, 'p/' + name); quietly(os.unlink, 'p/' + name)\n"
+	"        quietly(os.rmdir, 'p')\n"
+	"def file():\n"
+	"    while not over: quietly(make, 'f', 0); quietly(os.unlink, 'f')\n"
+	"threads = [threading.Thread(target=directory), threading.Thread(target=file)]\n"
+	"[t.start() for t in threads]; open('s', 'w').close(); end = time.time() + 2\n"
+	"while time.time() < end:\n"
+	"    quietly(os.mkdir, 'p/x'); quietly(make, 'p/f', os.O_EXCL); quietly(os.link, 's', 'p/l')\n"
+	"    quietly(make, 'r', 0); quietly(os.rename, 'r', 'p/g'); quietly(make, 'f', 0); quietly(make, 'f', os.O_EXCL)\n"
+	"over = True; [t.join() for t in threads]\n"
+	"with open('out', 'w') as out: os.write(os.open('/dev/fd/%d' % out.fileno(), os.O_CREAT | os.O_WRONLY), b'x')\n"
+	"print('busy' if seen['ok'] > 100 and seen['ENOENT'] > 10 else 'idle', seen['EACCES'], os.stat('out').st_size)\n";
+
+static void names_come_and_go(struct trial *trial)
+{
+	if (access("/usr/bin/python3", X_OK)) {
+		skip(trial, "python3 is not installed");
+		return;
+	}
+	be_strict(trial);
+	INSIDE(trial, "/usr/bin/python3", "-c", coming_and_going);
+	expect(trial, strcmp(trial->outcome.out, "busy 0 1\n") == 0, "refused although allowed: %.100s %.300s",
+	       trial->outcome.out, trial->outcome.err);
+}
+
 static void many_threads(struct trial *trial)
 {
 	if (access("/usr/bin/python3", X_OK)) {
@@ -420,6 +458,7 @@ const struct escape_case cases_guard[] = {
 	  NULL,
 	  own_narrowing,
 	  60 },
+	{ 273, "names that come and go while others are made", ABOUT_LAUNCHER, NULL, { NULL }, NULL, names_come_and_go, 60 },
 	{ 271, "a user's own entry with two stars, and what is moved there", 0, NULL, { NULL }, NULL, own_rules_below, 20 },
 	{ 272, "paths that are longer than the kernel tells", 0, nest_deep, { NULL }, NULL, long_paths, 120 },
 	{ 0 },

@@ -134,8 +134,9 @@ static int describe(struct caller_name *name)
 		name->path = name->long_path;
 		return failed;
 	}
-	if (length <= 0 || name->text[0] != '/')
-		return ENAMETOOLONG;
+	/* In /proc nothing is made, and init's own part of it is not the caller's. */
+	if (length <= 0 || name->text[0] != '/' || strncmp(name->text, "/proc/", 6) == 0)
+		return EXDEV;
 	if (length > 1)
 		name->text[length++] = '/';
 	strcpy(name->text + length, name->name);
@@ -143,18 +144,39 @@ static int describe(struct caller_name *name)
 	return 0;
 }
 
+/* The errno of a directory part that cannot be opened. ENOENT and ENOTDIR are sure: no symlink comes
+ * before the name that is missing, so the kernel would have said the same. A link may lead to /proc,
+ * where init and the caller see different things. */
+static int failure_of(int base, const char *directory, uint64_t resolve)
+{
+	int fd;
+	if (errno != ENOENT && errno != ENOTDIR)
+		return EXDEV;
+	fd = sys_openat2(base, directory, O_PATH | O_DIRECTORY, resolve | RESOLVE_NO_SYMLINKS);
+	if (fd >= 0) {
+		/* It has been made meanwhile. */
+		close(fd);
+		return ENOENT;
+	}
+	return errno == ENOENT || errno == ENOTDIR ? errno : EXDEV;
+}
+
 /* Opens the directory part from an open base, which it takes. */
 static int enter(int base, const char *directory, uint64_t resolve, struct caller_name *name)
 {
+	int from = base >= 0 ? base : AT_FDCWD, failed = 0;
 	if (directory[0] == '\0') {
 		name->directory = base;
 	} else {
-		name->directory = sys_openat2(base >= 0 ? base : AT_FDCWD, directory, O_PATH | O_DIRECTORY,
-					      resolve | RESOLVE_NO_MAGICLINKS);
+		name->directory = sys_openat2(from, directory, O_PATH | O_DIRECTORY, resolve | RESOLVE_NO_MAGICLINKS);
+		if (name->directory < 0)
+			failed = failure_of(from, directory, resolve);
 		if (base >= 0)
 			close(base);
 	}
-	return name->directory < 0 ? ENOENT : describe(name);
+	if (failed)
+		return failed;
+	return describe(name) ? EXDEV : 0;
 }
 
 int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, struct caller_name *name)

@@ -4,6 +4,7 @@
 #ifndef BERM_LINUX_GUARD_CALLER_H
 #define BERM_LINUX_GUARD_CALLER_H
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,8 +36,14 @@ static inline void caller_name_begin(struct caller_name *name)
 
 /* Finds the name of a path that starts at `base`, an fd of the caller or AT_FDCWD. `resolve` as in
  * openat2(2). Follows no magic link: those of /proc would be the deputy's own. On failure nothing
- * is open. */
+ * is open; ENOENT and ENOTDIR are then what the kernel would answer (caller_is_sure). */
 int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, struct caller_name *name);
+/* True for an errno of caller_find that is the answer to the call. A call that is continued instead
+ * would fail with EACCES if the directory were made meanwhile. */
+static inline bool caller_is_sure(int failed)
+{
+	return failed == ENOENT || failed == ENOTDIR;
+}
 /* The same for the target of a symlink in an open directory, which this function closes. */
 int caller_follow(pid_t caller, const char *target, struct caller_name *name);
 void caller_forget(struct caller_name *name);
