@@ -17,10 +17,9 @@ trap 'rm -rf "$place"' EXIT
 unset GIT_DIR
 export HOME=$place/home XDG_STATE_HOME=$place/home/.state LC_ALL=C
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=n@example.org GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=n@example.org
-mkdir -p "$HOME" "$place/project"
+mkdir -p "$HOME" "$place/small" "$place/large"
 printf 'version: 1\nfiles: {guard: repair}\n' >"$place/repair.yml"
 printf 'version: 1\nfiles: {guard: strict}\n' >"$place/strict.yml"
-cd "$place/project"
 
 # run MODE COMMAND...
 run() {
@@ -77,6 +76,7 @@ measure() {
 
 only=("$@")
 # 20,000 files in 400 directories, and the same in a repository and in an archive.
+cd "$place/large"
 mkdir "$place/tree"
 (cd "$place/tree" && seq -f d%.0f 400 | xargs mkdir && awk 'BEGIN { for (i = 0; i < 20000; i++) { f = "d" i % 400 + 1 "/f" i; print i > f; close(f) } }')
 tar -C "$place/tree" -cf tree.tar .
@@ -84,7 +84,7 @@ cp -r "$place/tree" tree
 git init -q repository
 cp -r "$place/tree/." repository/
 (cd repository && git add -A && git commit -qm files)
-printf 'int f(void) { return 1; }\n' >"$place/unit.c"
+cd "$place/small"
 mkdir c
 for i in $(seq 40); do
 	printf '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint f%d(int x) { char b[64]; snprintf(b, 64, "%%d", x); return atoi(b) + %d; }\n' "$i" "$i" >"c/f$i.c"
@@ -92,6 +92,7 @@ done
 {
 	printf 'OBJECTS = '
 	for i in $(seq 40); do printf 'f%d.o ' "$i"; done
+	# shellcheck disable=SC2016 # for make
 	printf '\nall: $(OBJECTS)\n.PHONY: all\n'
 } >c/Makefile
 mkdir -p npm/packages npm/modules
@@ -112,8 +113,7 @@ done
 
 printf '| workload | bare, median (least) | repair | guard | guard to repair | samples |\n|---|---|---|---|---|---|\n'
 directories='mkdir -p into && cd into && seq -f d%.0f 400 | xargs mkdir -p'
-measure "launch" true /bin/true
-measure "grep -r of 20,000 files" true /bin/sh -c 'grep -r nothing tree || true'
+measure "launch of true" true /bin/true
 measure "build of 40 C files" true /usr/bin/make -C c -s -B -j2 all
 if command -v npm >/dev/null; then
 	measure "npm-install of 10 packages" 'rm -rf npm/modules/node_modules npm/modules/package-lock.json' \
@@ -123,6 +123,8 @@ measure "venv of python3" 'rm -rf venv' /usr/bin/python3 -m venv venv
 # shellcheck disable=SC2016 # for the inner shell
 measure "commits, ten" 'rm -rf few && git init -q few' \
 	/bin/sh -c 'cd few && for i in 1 2 3 4 5 6 7 8 9 10; do echo $i >f$i && git add . && git commit -qm $i; done'
+cd "$place/large"
+measure "grep of 20,000 files" true /bin/sh -c 'grep -r nothing tree || true'
 measure "clone of 20,000 files" 'rm -rf clone' /usr/bin/git clone -q repository clone
 measure "checkout into existing directories" "rm -rf repository/d*/* && cd repository && seq -f d%.0f 400 | xargs mkdir -p" \
 	/usr/bin/git -C repository checkout -q .

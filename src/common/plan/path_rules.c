@@ -237,8 +237,8 @@ bool plan_protect_applies(const struct plan *plan, const struct plan_pattern *it
 	return protect_applies(plan, &hit);
 }
 
-/* For a path that no mount can name. What lifts a protection, and directories that are not searched,
- * do not count there. */
+/* For a path that no mount can name. What lifts a protection, and directories that are not
+ * searched, do not count there. */
 static bool covers_long(const struct plan *plan, const struct pattern *pattern, const struct hit *hit, size_t length)
 {
 	autofree char *prefix = strndup(hit->path, length);

@@ -144,9 +144,9 @@ static int describe(struct caller_name *name)
 	return 0;
 }
 
-/* The errno of a directory part that cannot be opened. ENOENT and ENOTDIR are sure: no symlink comes
- * before the name that is missing, so the kernel would have said the same. A link may lead to /proc,
- * where init and the caller see different things. */
+/* The errno of a directory part that cannot be opened. ENOENT and ENOTDIR are sure: no symlink
+ * comes before the name that is missing, so the kernel would have said the same. A link may lead to
+ * /proc, where init and the caller see different things. */
 static int failure_of(int base, const char *directory, uint64_t resolve)
 {
 	int fd;

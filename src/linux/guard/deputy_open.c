@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens that may create. A file is opened here, under the checked name, and passed: if the call were
- * continued and another process removed the file meanwhile, the kernel would have to make it, and
- * Landlock would refuse that. A directory, pipe or device is left to the kernel, because its open
- * may block. A symlink that leads to nothing is followed name by name, each of which is checked. */
+/* Opens that may create. A file is opened here, under the checked name, and passed: if the call
+ * were continued and another process removed the file meanwhile, the kernel would have to make it,
+ * and Landlock would refuse that. A directory, pipe or device is left to the kernel, because its
+ * open may block. A symlink that leads to nothing is followed name by name, each of which is
+ * checked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -39,8 +40,9 @@ static void take_back(const struct caller_name *name, int file)
 }
 
 /* open(2) ignores flags that it does not know, openat2(2) refuses them. */
-static const uint64_t known_flags = O_ACCMODE | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_DSYNC | O_ASYNC | O_DIRECT |
-				    O_NOFOLLOW | O_NOATIME | O_LARGEFILE | 0100000 /* O_LARGEFILE of x86, 0 in 64-bit headers */;
+static const uint64_t known_flags = O_ACCMODE | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_DSYNC | O_ASYNC |
+				    O_DIRECT | O_NOFOLLOW | O_NOATIME | O_LARGEFILE |
+				    0100000 /* O_LARGEFILE of x86, 0 in 64-bit headers */;
 
 static int perform_open(struct opening *opening, uint64_t flags)
 {

@@ -206,25 +206,25 @@ static bool is_marker(const struct subject *subject)
 	       strcmp(subject->path + subject->ends[subject->depth - 2], "/.git") == 0;
 }
 
-/* True if a host looks for names below the path. */
-static bool is_holder(const struct subject *subject)
+/* True if a pattern that matches anywhere leads below the path from this prefix: built-in ones from
+ * a root, the user's own from everywhere. */
+static bool leads_from(const struct subject *subject, unsigned index)
 {
 	const struct guard_rules *rules = subject->rules;
-	unsigned last = subject->depth - 1;
-	if ((subject->roles[last] & (ROLE_ROOT | ROLE_GIT | ROLE_SPINE)) || is_marker(subject))
-		return true;
-	for (unsigned i = 0; i < last; i++) {
-		if ((subject->roles[i] & ROLE_GIT) && strcmp(subject->path + subject->ends[i], git_info) == 0)
+	for (size_t k = 0; k < rules->plan->protect.count; k++) {
+		const struct plan_pattern *item = &rules->plan->protect.items[k];
+		if (item->pattern.is_anywhere && !planting_is_of_modules(item) &&
+		    (is_root(subject, index) || planting_is_everywhere(item)) &&
+		    planting_leads_below(&item->pattern, subject->path, subject->ends[index], rules->case_fold))
 			return true;
-		for (size_t k = 0; k < rules->plan->protect.count; k++) {
-			const struct plan_pattern *item = &rules->plan->protect.items[k];
-			if (item->pattern.is_anywhere && !planting_is_of_modules(item) &&
-			    (is_root(subject, i) || planting_is_everywhere(item)) &&
-			    planting_leads_below(&item->pattern, subject->path, subject->ends[i], rules->case_fold))
-				return true;
-		}
 	}
-	/* Patterns that begin at a fixed directory. */
+	return false;
+}
+
+/* True if a pattern that begins at a fixed directory leads below the path. */
+static bool leads_from_above(const struct subject *subject)
+{
+	const struct guard_rules *rules = subject->rules;
 	for (size_t k = 0; k < rules->plan->protect.count; k++) {
 		const struct plan_pattern *item = &rules->plan->protect.items[k];
 		if (!item->pattern.is_base_name && !item->pattern.is_anywhere &&
@@ -232,6 +232,19 @@ static bool is_holder(const struct subject *subject)
 			return true;
 	}
 	return false;
+}
+
+/* True if a host looks for names below the path. */
+static bool is_holder(const struct subject *subject)
+{
+	unsigned last = subject->depth - 1;
+	if ((subject->roles[last] & (ROLE_ROOT | ROLE_GIT | ROLE_SPINE)) || is_marker(subject))
+		return true;
+	for (unsigned i = 0; i < last; i++)
+		if (((subject->roles[i] & ROLE_GIT) && strcmp(subject->path + subject->ends[i], git_info) == 0) ||
+		    leads_from(subject, i))
+			return true;
+	return leads_from_above(subject);
 }
 
 /* The shape of places: where a directory is looked into, only mkdir makes one. A file there is no

@@ -267,8 +267,8 @@ TEST long_paths_are_judged(void)
 		const char *end;
 		int made_file, moved_directory;
 	} ends[] = {
-		{ "plain", 0, 0 },    { ".vscode", 0, 0 },	 { "own.cfg", EACCES, EACCES },
-		{ "steps", 0, 0 },    { "ci", 0, EXDEV },	 { "ci/steps", EACCES, EACCES },
+		{ "plain", 0, 0 },    { ".vscode", 0, 0 },  { "own.cfg", EACCES, EACCES },
+		{ "steps", 0, 0 },    { "ci", 0, EXDEV },   { "ci/steps", EACCES, EACCES },
 		{ "ci/other", 0, 0 }, { "own.cfgs", 0, 0 },
 	};
 	static char path[GUARD_PATH_BYTES];
