@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 static const struct attack *const themes[] = {
-	attacks_descriptors, attacks_files, attacks_harm, attacks_kernel,  attacks_lifetime, attacks_network,
-	attacks_planting,    attacks_proc,  attacks_race, attacks_sockets, attacks_terminal, attacks_guard,
+	attacks_descriptors, attacks_files,    attacks_harm, attacks_kernel, attacks_lifetime,
+	attacks_network,     attacks_planting, attacks_proc, attacks_race,   attacks_sockets,
+	attacks_terminal,    attacks_guard,    attacks_long,
 };
 
 static const char *errno_name(int number)

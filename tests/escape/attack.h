@@ -35,6 +35,7 @@ extern const struct attack attacks_proc[];
 extern const struct attack attacks_race[];
 extern const struct attack attacks_sockets[];
 extern const struct attack attacks_guard[];
+extern const struct attack attacks_long[];
 extern const struct attack attacks_terminal[];
 
 /* `result`: 0 or more is success, otherwise a negative errno. */

@@ -2,6 +2,8 @@
 /* Cases on protected names that do not exist at launch, with `--strict`. */
 #include "harness.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +187,66 @@ static void own_rules(struct trial *trial)
 	CONTAIN(trial, "holder", "ci", "steps");
 }
 
+static void with_own_rules(struct trial *trial)
+{
+	be_strict(trial);
+	make_file(path_of("%s/own.yml", trial->world.base), "version: 1\nfiles: {protect: [own.cfg, \"**/ci/steps\"]}\n", 0600);
+	trial_option(trial, "--policy=$BASE/own.yml");
+}
+
+/* A pattern that begins with two stars holds wherever it matches, whatever is moved there. */
+static void own_rules_below(struct trial *trial)
+{
+	with_own_rules(trial);
+	CONTAIN(trial, "holder", "ci", "steps");
+	CONTAIN(trial, "holder", "src/ci", "steps");
+	CONTAIN(trial, "make", "src/own.cfg");
+}
+
+enum { KERNEL_TELLS = 4095, PLACE_LENGTH = 3900, COMPONENT = 200 };
+
+/* A subproject whose path the kernel tells, but not that of a name in it. */
+static void nest_deep(struct trial *trial)
+{
+	char name[COMPONENT + 3];
+	size_t left = PLACE_LENGTH - strlen(trial->world.project);
+	int at = open(trial->world.project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	while (at >= 0 && left > 0) {
+		size_t bytes = left > COMPONENT + 2 ? COMPONENT : left - 1;
+		int below;
+		memset(name, 'd', bytes);
+		name[bytes] = '\0';
+		mkdirat(at, name, 0755);
+		below = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = below;
+		left -= bytes + 1;
+	}
+	expect(trial, at >= 0 && mkdirat(at, ".pi", 0755) == 0, "control: the deep subproject is not there");
+	close(at);
+}
+
+static void long_paths(struct trial *trial)
+{
+	static const char ending[] = ".code-workspace";
+	char place[16], below[16], name[NAME_MAX + 1];
+	memset(name, 'w', NAME_MAX);
+	memcpy(name + NAME_MAX - (sizeof ending - 1), ending, sizeof ending);
+	snprintf(place, sizeof place, "%d", PLACE_LENGTH);
+	snprintf(below, sizeof below, "%d", 2 * KERNEL_TELLS);
+	with_own_rules(trial);
+	CONTAIN(trial, "long", place, "make", name, ".mcp.json");
+	CONTAIN(trial, "long", place, "holder", ".github", "hooks");
+	CONTAIN(trial, "long", below, "make", "own.cfg");
+	CONTAIN(trial, "long", below, "holder", "ci", "steps");
+	/* Names that no rule is about are made, as without a sandbox. */
+	trial_renew(trial);
+	INSIDE(trial, "$ATTACK", "long", below, "make", "plain", ".vscode");
+	expect(trial, strstr(trial->outcome.out, "REACHED exclusive") && !strstr(trial->outcome.out, "DENIED"),
+	       "an ordinary name is refused: %.600s", trial->outcome.out);
+	CONTAIN(trial, "long-race", getenv("BERM_LONG") ? "15000" : "400");
+}
+
 /* Names that another run has made fall under the same rules. */
 static void two_runs(struct trial *trial)
 {
@@ -301,6 +363,44 @@ static const char threads[] =
 	"for i in range(50): db.execute('insert into t values(1)'); db.commit()\n"
 	"print(sum(len(f) for _, _, f in os.walk('t')), db.execute('select count(*) from t').fetchone()[0])\n";
 
+/* Files and directories that another thread makes and removes all the time: errors are those of the
+ * kernel, never a refusal. */
+static const char coming_and_going[] =
+	"import collections, errno, os, threading, time\n"
+	"over = False; seen = collections.Counter()\n"
+	"def quietly(call, *arguments):\n"
+	"    try: call(*arguments)\n"
+	"    except OSError as e: seen[errno.errorcode[e.errno]] += 1\n"
+	"    else: seen['ok'] += 1\n"
+	"def make(name, flags): os.close(os.open(name, flags | os.O_CREAT | os.O_RDWR))\n"
+	"def directory():\n"
+	"    while not over:\n"
+	"        quietly(os.mkdir, 'p')\n"
+	"        for name in ('x', 'f', 'g', 'l'): quietly(os.rmdir, 'p/' + name); quietly(os.unlink, 'p/' + name)\n"
+	"        quietly(os.rmdir, 'p')\n"
+	"def file():\n"
+	"    while not over: quietly(make, 'f', 0); quietly(os.unlink, 'f')\n"
+	"threads = [threading.Thread(target=directory), threading.Thread(target=file)]\n"
+	"[t.start() for t in threads]; open('s', 'w').close(); end = time.time() + 2\n"
+	"while time.time() < end:\n"
+	"    quietly(os.mkdir, 'p/x'); quietly(make, 'p/f', os.O_EXCL); quietly(os.link, 's', 'p/l')\n"
+	"    quietly(make, 'r', 0); quietly(os.rename, 'r', 'p/g'); quietly(make, 'f', 0); quietly(make, 'f', os.O_EXCL)\n"
+	"over = True; [t.join() for t in threads]\n"
+	"with open('out', 'w') as out: os.write(os.open('/dev/fd/%d' % out.fileno(), os.O_CREAT | os.O_WRONLY), b'x')\n"
+	"print('busy' if seen['ok'] > 100 and seen['ENOENT'] > 10 else 'idle', seen['EACCES'], os.stat('out').st_size)\n";
+
+static void names_come_and_go(struct trial *trial)
+{
+	if (access("/usr/bin/python3", X_OK)) {
+		skip(trial, "python3 is not installed");
+		return;
+	}
+	be_strict(trial);
+	INSIDE(trial, "/usr/bin/python3", "-c", coming_and_going);
+	expect(trial, strcmp(trial->outcome.out, "busy 0 1\n") == 0, "refused although allowed: %.100s %.300s",
+	       trial->outcome.out, trial->outcome.err);
+}
+
 static void many_threads(struct trial *trial)
 {
 	if (access("/usr/bin/python3", X_OK)) {
@@ -358,5 +458,8 @@ const struct escape_case cases_guard[] = {
 	  NULL,
 	  own_narrowing,
 	  60 },
+	{ 273, "names that come and go while others are made", ABOUT_LAUNCHER, NULL, { NULL }, NULL, names_come_and_go, 60 },
+	{ 271, "a user's own entry with two stars, and what is moved there", 0, NULL, { NULL }, NULL, own_rules_below, 20 },
+	{ 272, "paths that are longer than the kernel tells", 0, nest_deep, { NULL }, NULL, long_paths, 120 },
 	{ 0 },
 };

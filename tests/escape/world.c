@@ -3,6 +3,7 @@
  * reported as failed. */
 #include "world.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -129,10 +130,26 @@ static int open_up(const char *path, const struct stat *info, int type, struct F
 	return 0;
 }
 
+/* By fds: nftw() stops where a path is longer than PATH_MAX. */
+static void remove_below(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	while (entries && (entry = readdir(entries)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlinkat(fd, entry->d_name, 0) < 0)
+			remove_below(fd, entry->d_name);
+	if (entries)
+		closedir(entries);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
 void remove_tree(const char *path)
 {
 	nftw(path, open_up, 16, FTW_PHYS | FTW_MOUNT);
 	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	if (access(path, F_OK) == 0)
+		remove_below(AT_FDCWD, path);
 }
 
 void world_renew_project(struct world *world)

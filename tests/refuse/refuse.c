@@ -17,6 +17,7 @@
  *   no-namespaces       a user namespace in which user.max_user_namespaces is 0
  *   lie-landlock        landlock_restrict_self succeeds and restricts nothing
  *   lie-seccomp         loading a filter succeeds and loads none
+ *   lie-listener        the same for a filter with a listener
  *   none                nothing: the control */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,6 +156,8 @@ static bool take(const char *word)
 		add(SCMP_ACT_ERRNO(0), NR_RESTRICT_SELF);
 	} else if (strncmp(word, "lie-seccomp", length) == 0) {
 		add_equal(SCMP_ACT_ERRNO(0), SCMP_SYS(seccomp), 1, 0);
+	} else if (strncmp(word, "lie-listener", length) == 0) {
+		add_flagged(SCMP_ACT_ERRNO(0), SCMP_SYS(seccomp), 1, LISTENER_FLAG);
 	} else if (strncmp(word, "none", length) != 0) {
 		return false;
 	}

@@ -153,7 +153,6 @@ static int plant_settings(const struct doctor_world *world)
 	return outcome(unlink(file));
 }
 
-/* Creates a protected name that does not exist yet: only `strict` covers those. */
 /* Reads until that is refused, or often enough to count as readable for good. */
 static int read_for_a_while(const struct doctor_world *world, const char *file)
 {
@@ -195,12 +194,34 @@ static int plant_kept(const struct doctor_world *world)
 	return outcome(rmdir(directory));
 }
 
+/* Creates protected names that do not exist yet: only `strict` refuses those. */
 static int plant_new(const struct doctor_world *world)
 {
 	const char *directory = path(world->project, ".vscode", "");
 	if (mkdir(directory, 0700) < 0)
 		return errno;
 	return outcome(rmdir(directory));
+}
+
+static int plant_file(const struct doctor_world *world)
+{
+	const char *file = path(world->project, ".mcp.json", "");
+	autoclose int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? errno : outcome(unlink(file));
+}
+
+/* An ordinary file gets the name. */
+static int plant_moved(const struct doctor_world *world)
+{
+	const char *plain = path(world->project, "plain-", world->round), *name = path(world->project, ".envrc", "");
+	autoclose int fd = open(plain, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ATTEMPT_UNTRIED;
+	if (rename(plain, name) == 0)
+		return outcome(unlink(name));
+	if (link(plain, name) == 0)
+		return outcome(unlink(name));
+	return errno;
 }
 
 static int connect_to(int family, const void *address, socklen_t length)
@@ -422,7 +443,11 @@ const struct attempt attempt_table[] = {
 	{ "plant-settings", GUARANTEE_PLANTING, LEVEL_LAUNCH, "create a file in an agent's settings directory",
 	  plant_settings },
 	{ "plant-kept", GUARANTEE_PLANTING, LEVEL_REPAIR, "create a protected name that stays", plant_kept },
-	{ "plant-new", GUARANTEE_PLANTING, LEVEL_STRICT, "create a protected name that does not exist", plant_new },
+	{ "plant-new", GUARANTEE_PLANTING, LEVEL_STRICT, "create a protected directory that does not exist", plant_new },
+	{ "plant-file", GUARANTEE_PLANTING, LEVEL_STRICT, "create a protected file that does not exist", plant_file },
+	{ "plant-moved", GUARANTEE_PLANTING, LEVEL_STRICT, "rename or link a file to a protected name", plant_moved },
+	{ "plant-exchange", GUARANTEE_PLANTING, LEVEL_STRICT, "exchange a directory for one with a protected name in it",
+	  attempt_exchange },
 	{ "connect-tcp", GUARANTEE_NETWORK, ANY_LEVEL, "connect to a service on the host's loopback", connect_tcp },
 	{ "connect-tcp6", GUARANTEE_NETWORK, ANY_LEVEL, "connect to the host's loopback over IPv6", connect_tcp6 },
 	{ "send-udp", GUARANTEE_NETWORK, ANY_LEVEL, "send a datagram to the host's loopback", send_udp },

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -42,6 +43,24 @@ int attempt_abstract(const struct doctor_world *world)
 			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) < 0)
 		return errno;
 	return ATTEMPT_REACHED;
+}
+
+/* A directory that is looked into is exchanged for one that has the protected name already. */
+int attempt_exchange(const struct doctor_world *world)
+{
+	enum { EXCHANGE = 2 };
+	static const char *const made_here[] = { ".github/hooks", "exchanged/hooks", ".github", "exchanged" };
+	autoclose int project = open(world->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int number = ATTEMPT_UNTRIED;
+	if (project < 0)
+		return ATTEMPT_UNTRIED;
+	if (mkdirat(project, "exchanged", 0700) == 0 && mkdirat(project, "exchanged/hooks", 0700) == 0 &&
+	    mkdirat(project, ".github", 0700) == 0)
+		number = syscall(SYS_renameat2, project, "exchanged", project, ".github", EXCHANGE) < 0 ? errno
+													: ATTEMPT_REACHED;
+	for (size_t i = 0; i < sizeof made_here / sizeof made_here[0]; i++)
+		unlinkat(project, made_here[i], AT_REMOVEDIR);
+	return number;
 }
 
 /* In a child, so that the namespace ends with it. */
@@ -134,6 +153,7 @@ int attempt_capabilities(const struct doctor_world *world)
 	}
 
 UNTRIED(attempt_abstract)
+UNTRIED(attempt_exchange)
 UNTRIED(attempt_namespace)
 UNTRIED(attempt_keyring)
 UNTRIED(attempt_userfaultfd)

@@ -31,7 +31,7 @@ struct doctor_world {
 };
 
 /* Results of an attempt; other values are the errno that stopped it. */
-enum { ATTEMPT_REACHED = 0, ATTEMPT_UNTRIED = -1, ATTEMPT_MAX = 48 };
+enum { ATTEMPT_REACHED = 0, ATTEMPT_UNTRIED = -1, ATTEMPT_MAX = 56 };
 
 struct attempt {
 	const char *name;

@@ -10,6 +10,7 @@
 
 /* attempts_kernel.c: attempts for Linux only. On other systems each returns ATTEMPT_UNTRIED. */
 int attempt_abstract(const struct doctor_world *world);
+int attempt_exchange(const struct doctor_world *world);
 int attempt_namespace(const struct doctor_world *world);
 int attempt_keyring(const struct doctor_world *world);
 int attempt_userfaultfd(const struct doctor_world *world);

@@ -237,13 +237,21 @@ bool plan_protect_applies(const struct plan *plan, const struct plan_pattern *it
 	return protect_applies(plan, &hit);
 }
 
+/* For a path that no mount can name. What lifts a protection, and directories that are not
+ * searched, do not count there. */
+static bool covers_long(const struct plan *plan, const struct pattern *pattern, const struct hit *hit, size_t length)
+{
+	autofree char *prefix = strndup(hit->path, length);
+	return !prefix || pattern_matches(pattern, prefix, hit->is_directory, plan_folds_case(plan));
+}
+
 bool plan_protect_covers(const struct plan *plan, const struct plan_pattern *item, const char *path, size_t length,
 			 bool is_directory)
 {
 	uninitialised char prefix[PLAN_PATH_BYTES];
 	struct hit hit = { item, path, prefix, is_directory || path[length], is_directory };
 	if (length >= sizeof prefix)
-		return true;
+		return covers_long(plan, &item->pattern, &hit, length);
 	memcpy(prefix, path, length);
 	prefix[length] = '\0';
 	return pattern_matches(&item->pattern, prefix, hit.is_directory, plan_folds_case(plan)) && protect_applies(plan, &hit);

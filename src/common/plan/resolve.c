@@ -58,10 +58,14 @@ static bool is_accepted(const struct plan *plan, enum guarantee guarantee)
 
 /* Restoring a mask needs mounts, and one mount namespace for all processes inside. Elsewhere the
  * default requires what exists at launch, and `plan` and the line about the tier show that. */
+static bool can_repair(const struct plan *plan)
+{
+	return plan_has_mounts(plan) && plan->context.os == OS_LINUX && !plan_setting(plan, SETTING_NESTING);
+}
+
 static enum level default_guard(const struct plan *plan)
 {
-	bool can_repair = plan_has_mounts(plan) && plan->context.os == OS_LINUX && !plan_setting(plan, SETTING_NESTING);
-	return can_repair ? guarantee_table[GUARANTEE_SECRETS].default_level : LEVEL_LAUNCH;
+	return can_repair(plan) ? guarantee_table[GUARANTEE_SECRETS].default_level : LEVEL_LAUNCH;
 }
 
 /* files.guard is the required level of the guarded guarantees. `require` only raises a level. */
@@ -97,8 +101,10 @@ static void build_guarantees(struct builder *builder)
 		else
 			plan->required[i] = (enum level)require->value;
 	}
-	/* Not by default yet: a name whose path is longer than 4095 bytes would be refused. */
-	plan->guards_creation = plan->required[GUARANTEE_PLANTING] >= LEVEL_STRICT && !plan_is_copy(plan);
+	/* By default too, where the machine can; else new names are repaired. Protected names of a
+	 * copy are not applied. */
+	plan->guards_creation = !plan_is_copy(plan) && (plan->required[GUARANTEE_PLANTING] >= LEVEL_STRICT ||
+							(!policy->files.guard.is_set && can_repair(plan)));
 }
 
 /* Drops a working directory that the command cannot read. */

@@ -127,7 +127,8 @@ const struct key policy_keys[] = {
 	{ "files.prune", KEY_PATTERNS, 0, FIELD(files.prune), NULL,
 	  "Directories that are not searched for the names that files.deny matches anywhere." },
 	{ "files.guard", KEY_CHOICE, KEY_NARROWS, FIELD(files.guard), guard_choices,
-	  "How files.deny and files.protect are enforced while the command runs." },
+	  "How files.deny and files.protect are enforced while the command runs. By default `repair`, and `strict` for "
+	  "files.protect where the machine can." },
 
 	{ "home", KEY_CHOICE, KEY_NARROWS, FIELD(home), home_choices, "The home directory that the command sees." },
 	{ "tmp", KEY_CHOICE, KEY_NARROWS, FIELD(tmp), tmp_choices, "The directory for temporary files that the command sees." },

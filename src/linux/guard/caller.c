@@ -128,34 +128,62 @@ static int describe(struct caller_name *name)
 	char link[LINK_BYTES];
 	ssize_t length;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", name->directory);
-	length = readlink(link, name->path, PATH_MAX);
-	if (length <= 0 || length >= PATH_MAX || name->path[0] != '/')
-		return ENAMETOOLONG;
+	length = readlink(link, name->text, PATH_MAX);
+	if (length >= PATH_MAX || (length < 0 && errno == ENAMETOOLONG)) {
+		int failed = caller_long_path(name->directory, name->name, &name->long_path);
+		name->path = name->long_path;
+		return failed;
+	}
+	/* In /proc nothing is made, and init's own part of it is not the caller's. */
+	if (length <= 0 || name->text[0] != '/' || strncmp(name->text, "/proc/", 6) == 0)
+		return EXDEV;
 	if (length > 1)
-		name->path[length++] = '/';
-	strcpy(name->path + length, name->name);
+		name->text[length++] = '/';
+	strcpy(name->text + length, name->name);
+	name->path = name->text;
 	return 0;
+}
+
+/* The errno of a directory part that cannot be opened. ENOENT and ENOTDIR are sure: no symlink
+ * comes before the name that is missing, so the kernel would have said the same. A link may lead to
+ * /proc, where init and the caller see different things. */
+static int failure_of(int base, const char *directory, uint64_t resolve)
+{
+	int fd;
+	if (errno != ENOENT && errno != ENOTDIR)
+		return EXDEV;
+	fd = sys_openat2(base, directory, O_PATH | O_DIRECTORY, resolve | RESOLVE_NO_SYMLINKS);
+	if (fd >= 0) {
+		/* It has been made meanwhile. */
+		close(fd);
+		return ENOENT;
+	}
+	return errno == ENOENT || errno == ENOTDIR ? errno : EXDEV;
 }
 
 /* Opens the directory part from an open base, which it takes. */
 static int enter(int base, const char *directory, uint64_t resolve, struct caller_name *name)
 {
+	int from = base >= 0 ? base : AT_FDCWD, failed = 0;
 	if (directory[0] == '\0') {
 		name->directory = base;
 	} else {
-		name->directory = sys_openat2(base >= 0 ? base : AT_FDCWD, directory, O_PATH | O_DIRECTORY,
-					      resolve | RESOLVE_NO_MAGICLINKS);
+		name->directory = sys_openat2(from, directory, O_PATH | O_DIRECTORY, resolve | RESOLVE_NO_MAGICLINKS);
+		if (name->directory < 0)
+			failed = failure_of(from, directory, resolve);
 		if (base >= 0)
 			close(base);
 	}
-	return name->directory < 0 ? ENOENT : describe(name);
+	if (failed)
+		return failed;
+	return describe(name) ? EXDEV : 0;
 }
 
 int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, struct caller_name *name)
 {
 	char directory[PATH_MAX];
 	int from = -1, failed;
-	name->directory = -1;
+	caller_name_begin(name);
 	if (resolve & RESOLVE_IN_ROOT)
 		path += strspn(path, "/");
 	else if (path[0] == '/')
@@ -185,6 +213,8 @@ int caller_follow(pid_t caller, const char *target, struct caller_name *name)
 		caller_forget(name);
 		return caller_find(caller, AT_FDCWD, target, 0, name);
 	}
+	free(name->long_path);
+	name->long_path = NULL;
 	failed = split(target, directory, name);
 	if (!failed)
 		failed = enter(from, directory, 0, name);
@@ -197,5 +227,6 @@ void caller_forget(struct caller_name *name)
 {
 	if (name->directory >= 0)
 		close(name->directory);
-	name->directory = -1;
+	free(name->long_path);
+	caller_name_begin(name);
 }

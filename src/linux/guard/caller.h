@@ -4,6 +4,7 @@
 #ifndef BERM_LINUX_GUARD_CALLER_H
 #define BERM_LINUX_GUARD_CALLER_H
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,18 +23,36 @@ struct caller_name {
 	int directory; /* O_PATH; -1 if there is none */
 	char name[NAME_MAX + 1]; /* never "", "." or ".." */
 	bool has_slash; /* slashes followed the name */
-	char path[2 * PATH_MAX]; /* the directory's path as the kernel knows it, "/", name */
+	const char *path; /* the directory's path as the kernel knows it, "/", name */
+	char text[PATH_MAX + NAME_MAX + 2]; /* of path, unless it is longer */
+	char *long_path; /* of path then; freed by caller_forget */
 };
+/* For a struct that has no name yet. */
+static inline void caller_name_begin(struct caller_name *name)
+{
+	name->directory = -1;
+	name->long_path = NULL;
+}
 
 /* Finds the name of a path that starts at `base`, an fd of the caller or AT_FDCWD. `resolve` as in
  * openat2(2). Follows no magic link: those of /proc would be the deputy's own. On failure nothing
- * is open. */
+ * is open; ENOENT and ENOTDIR are then what the kernel would answer (caller_is_sure). */
 int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, struct caller_name *name);
+/* True for an errno of caller_find that is the answer to the call. A call that is continued instead
+ * would fail with EACCES if the directory were made meanwhile. */
+static inline bool caller_is_sure(int failed)
+{
+	return failed == ENOENT || failed == ENOTDIR;
+}
 /* The same for the target of a symlink in an open directory, which this function closes. */
 int caller_follow(pid_t caller, const char *target, struct caller_name *name);
 void caller_forget(struct caller_name *name);
 /* True if the path is spelled as one of a device, which is never made. */
 bool caller_is_device(const char *path);
+
+/* long_path.c: the path of a name in an open directory whose path the kernel does not tell, because
+ * it is longer than PATH_MAX. *path is freed by the caller. */
+int caller_long_path(int directory, const char *name, char **path);
 
 /* umask.c: the umasks of the processes inside. Reading one from /proc costs as much as the call
  * itself, so it is done only once a process has set another than the command began with. */

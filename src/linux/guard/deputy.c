@@ -82,17 +82,27 @@ int deputy_perform(struct deputy *deputy, struct act *act)
 	return perform(deputy->performer, act, deputy->umasks.current);
 }
 
+void deputy_leave(struct dispatch_call *call, int failed)
+{
+	if (caller_is_sure(failed))
+		dispatch_answer(call, failed);
+	else
+		dispatch_continue(call);
+}
+
 bool deputy_find(struct dispatch_call *call, int base, int argument, struct caller_name *name)
 {
 	struct deputy *deputy = call->self;
 	pid_t caller = deputy_caller(call);
 	char path[PATH_MAX];
-	name->directory = -1;
+	int failed = EXDEV;
+	caller_name_begin(name);
 	if (deputy_serves(deputy, call) &&
-	    caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path) == 0 && !caller_is_device(path) &&
-	    caller_find(caller, base, path, 0, name) == 0 && !guard_is_free(&deputy->guard->rules, name->path))
+	    caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path) == 0 && !caller_is_device(path))
+		failed = caller_find(caller, base, path, 0, name);
+	if (!failed && !guard_is_free(&deputy->guard->rules, name->path))
 		return true;
-	dispatch_continue(call);
+	deputy_leave(call, failed);
 	caller_forget(name);
 	return false;
 }

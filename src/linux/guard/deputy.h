@@ -20,6 +20,9 @@ bool deputy_serves(struct deputy *deputy, const struct dispatch_call *call);
 /* Performs the act for the caller. Returns as perform(). */
 int deputy_perform(struct deputy *deputy, struct act *act);
 
+/* Answers a call whose name was not found: with the errno if it is sure, else the kernel
+ * answers. */
+void deputy_leave(struct dispatch_call *call, int failed);
 /* Reads the call's path at this argument and finds its name. False if the call was answered: it is
  * continued where it cannot make a name in the project, or fails by itself. */
 bool deputy_find(struct dispatch_call *call, int base, int argument, struct caller_name *name);

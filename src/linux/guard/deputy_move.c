@@ -83,25 +83,31 @@ static bool is_free(const struct move *move)
 	return guard_is_free(rules, move->from.path) && guard_is_free(rules, move->to.path);
 }
 
-/* Reads the argument's path and finds its name. False: the kernel answers. */
-static bool find(struct dispatch_call *call, int base, int argument, struct caller_name *name)
+/* Reads the argument's path and finds its name. Returns as caller_find. */
+static int find(struct dispatch_call *call, int base, int argument, struct caller_name *name)
 {
 	char path[PATH_MAX];
 	pid_t caller = deputy_caller(call);
-	name->directory = -1;
-	return caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path) == 0 &&
-	       caller_find(caller, base, path, 0, name) == 0;
+	caller_name_begin(name);
+	if (caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path))
+		return EXDEV;
+	return caller_find(caller, base, path, 0, name);
 }
 
 static void handle_rename(struct move *move, int from, int from_path, int to, int to_path)
 {
 	struct dispatch_call *call = move->call;
-	move->from.directory = move->to.directory = -1;
-	if (deputy_serves(call->self, call) && find(call, from, from_path, &move->from) && find(call, to, to_path, &move->to) &&
-	    !is_free(move))
+	int failed = EXDEV;
+	caller_name_begin(&move->from);
+	caller_name_begin(&move->to);
+	if (deputy_serves(call->self, call))
+		failed = find(call, from, from_path, &move->from);
+	if (!failed)
+		failed = find(call, to, to_path, &move->to);
+	if (!failed && !is_free(move))
 		dispatch_answer(call, rename_judged(move));
 	else
-		dispatch_continue(call);
+		deputy_leave(call, failed);
 	caller_forget(&move->from);
 	caller_forget(&move->to);
 }
@@ -143,26 +149,29 @@ static bool is_own_fd(const char *path, int *fd)
 	return false;
 }
 
-/* The kernel refuses a magic link that is not the caller's own fd. */
-static bool find_source(struct dispatch_call *call, int base, int argument, int flags, struct source *source)
+/* The kernel refuses a magic link that is not the caller's own fd. Returns as caller_find. */
+static int find_source(struct dispatch_call *call, int base, int argument, int flags, struct source *source)
 {
 	char path[PATH_MAX];
 	pid_t caller = deputy_caller(call);
-	int fd;
-	source->file = source->name.directory = -1;
+	int fd, failed;
+	source->file = -1;
+	caller_name_begin(&source->name);
 	if (caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path))
-		return false;
+		return EXDEV;
 	if (path[0] == '\0' && (flags & AT_EMPTY_PATH))
-		return base != AT_FDCWD && (source->file = caller_open(caller, base)) >= 0;
+		return base != AT_FDCWD && (source->file = caller_open(caller, base)) >= 0 ? 0 : EXDEV;
 	if ((flags & AT_SYMLINK_FOLLOW) && is_own_fd(path, &fd))
-		return (source->file = caller_open(caller, fd)) >= 0;
-	if (caller_find(caller, base, path, 0, &source->name))
-		return false;
+		return (source->file = caller_open(caller, fd)) >= 0 ? 0 : EXDEV;
+	failed = caller_find(caller, base, path, 0, &source->name);
+	if (failed)
+		return failed;
 	if (flags & AT_SYMLINK_FOLLOW) {
 		source->file = sys_openat2(source->name.directory, source->name.name, O_PATH, RESOLVE_NO_MAGICLINKS);
-		return source->file >= 0 && !source->name.has_slash;
+		if (source->file < 0)
+			return EXDEV;
 	}
-	return !source->name.has_slash;
+	return source->name.has_slash ? EXDEV : 0;
 }
 
 static int make_link(struct deputy *deputy, const struct source *source, const struct caller_name *target)
@@ -202,11 +211,15 @@ static void link_between(struct dispatch_call *call, int from, int from_path, in
 {
 	struct source source = { .file = -1, .name = { .directory = -1 } };
 	struct caller_name target = { .directory = -1 };
-	if (!(flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) && deputy_serves(call->self, call) &&
-	    find_source(call, from, from_path, flags, &source) && find(call, to, to_path, &target))
+	int failed = EXDEV;
+	if (!(flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) && deputy_serves(call->self, call))
+		failed = find_source(call, from, from_path, flags, &source);
+	if (!failed)
+		failed = find(call, to, to_path, &target);
+	if (!failed)
 		handle_link(call, &target, &source);
 	else
-		dispatch_continue(call);
+		deputy_leave(call, failed);
 	if (source.file >= 0)
 		close(source.file);
 	caller_forget(&source.name);

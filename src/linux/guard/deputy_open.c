@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens that may create. A new file is made here, under the checked name, and then opened by the
- * caller's own call, which is continued; with O_EXCL, or if its mode would not let its owner open
- * it, the file is opened here and passed. A symlink that leads to nothing is followed name by name,
- * each of which is checked. */
+/* Opens that may create. A file is opened here, under the checked name, and passed: if the call
+ * were continued and another process removed the file meanwhile, the kernel would have to make it,
+ * and Landlock would refuse that. A directory, pipe or device is left to the kernel, because its
+ * open may block. A symlink that leads to nothing is followed name by name, each of which is
+ * checked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "linux/guard/deputy.h"
 #include "linux/syscalls.h"
 
-enum { HOPS_MAX = 40, OWNER_READS_AND_WRITES = 0600, MODE_MASK = 07777 };
+enum { HOPS_MAX = 40, TRIES_MAX = 16, MODE_MASK = 07777 };
 
 struct opening {
 	struct dispatch_call *call;
@@ -38,49 +39,81 @@ static void take_back(const struct caller_name *name, int file)
 		unlinkat(name->directory, name->name, 0);
 }
 
-/* Opens a new file and passes it. Returns 0 or an errno. */
-static int pass(struct opening *opening)
+/* open(2) ignores flags that it does not know, openat2(2) refuses them. */
+static const uint64_t known_flags = O_ACCMODE | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_DSYNC | O_ASYNC |
+				    O_DIRECT | O_NOFOLLOW | O_NOATIME | O_LARGEFILE |
+				    0100000 /* O_LARGEFILE of x86, 0 in 64-bit headers */;
+
+static int perform_open(struct opening *opening, uint64_t flags)
 {
-	int flags = (int)(opening->flags & ~(uint64_t)O_TRUNC) | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY;
 	struct act act = { .kind = ACT_OPEN,
 			   .directory = opening->name.directory,
 			   .name = opening->name.name,
-			   .flags = (unsigned)flags,
-			   .mode = opening->mode };
-	int file = deputy_perform(deputy_of(opening), &act);
-	int failed;
+			   .flags = (unsigned)(flags | O_CLOEXEC | O_NOCTTY),
+			   .mode = flags & O_CREAT ? opening->mode : 0 };
+	return deputy_perform(deputy_of(opening), &act);
+}
+
+/* Passes the file, which it closes. */
+static void pass(struct opening *opening, int file, bool is_new)
+{
+	int failed = dispatch_inject(opening->call, file, opening->flags & O_CLOEXEC);
+	if (failed && is_new)
+		take_back(&opening->name, file);
+	if (failed)
+		dispatch_answer(opening->call, failed);
+	close(file);
+}
+
+/* Returns 0 if the call was answered, or an errno: EEXIST if the name is there. */
+static int pass_new(struct opening *opening)
+{
+	int file;
+	caller_umask_take(&deputy_of(opening)->umasks, deputy_caller(opening->call));
+	file = perform_open(opening, (opening->flags & known_flags & ~(uint64_t)O_TRUNC) | O_CREAT | O_EXCL);
 	if (file < 0)
 		return -file;
-	failed = dispatch_inject(opening->call, file, opening->flags & O_CLOEXEC);
-	if (failed) {
-		take_back(&opening->name, file);
-		dispatch_answer(opening->call, failed);
-	}
-	close(file);
+	pass(opening, file, true);
 	return 0;
 }
 
-static bool is_passed(const struct opening *opening)
+/* The same for a file that is there: ENOENT if it is not any more. O_NONBLOCK keeps a pipe that has
+ * taken its place, and a lease, from blocking. */
+static int pass_existing(struct opening *opening)
 {
-	mode_t mode = opening->mode & ~deputy_of(opening)->umasks.current;
-	return (opening->flags & O_EXCL) || (mode & OWNER_READS_AND_WRITES) != OWNER_READS_AND_WRITES;
+	struct stat info;
+	int file = perform_open(opening, (opening->flags & known_flags) | O_NONBLOCK);
+	if (file < 0)
+		return file == -ELOOP || file == -EAGAIN ? EEXIST : -file;
+	if (fstat(file, &info) < 0 || !S_ISREG(info.st_mode)) {
+		close(file);
+		return EEXIST;
+	}
+	if (!(opening->flags & O_NONBLOCK))
+		fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+	pass(opening, file, false);
+	return 0;
 }
 
-/* Makes the file. Returns 0 if the call was answered, or an errno. */
+/* Makes or opens the file. Returns 0 if the call was answered, or an errno; EEXIST: there is
+ * something that the kernel must open. */
 static int make(struct opening *opening)
 {
-	/* Not open(): a watcher would see an empty file closed. */
-	struct act act = { .kind = ACT_NODE,
-			   .directory = opening->name.directory,
-			   .name = opening->name.name,
-			   .mode = S_IFREG | (opening->mode & MODE_MASK) };
-	int failed;
-	caller_umask_take(&deputy_of(opening)->umasks, deputy_caller(opening->call));
-	if (is_passed(opening))
-		return pass(opening);
-	failed = -deputy_perform(deputy_of(opening), &act);
-	if (!failed)
-		dispatch_continue(opening->call);
+	struct stat info;
+	int failed = EEXIST;
+	if (opening->flags & O_EXCL)
+		return pass_new(opening);
+	/* It may come and go. */
+	for (int i = 0; i < TRIES_MAX; i++) {
+		failed = fstatat(opening->name.directory, opening->name.name, &info, AT_SYMLINK_NOFOLLOW) < 0 ? errno : 0;
+		if (!failed && !S_ISREG(info.st_mode))
+			return EEXIST;
+		if (failed && failed != ENOENT)
+			return failed;
+		failed = failed ? pass_new(opening) : pass_existing(opening);
+		if (failed != EEXIST && failed != ENOENT)
+			return failed;
+	}
 	return failed;
 }
 
@@ -117,9 +150,11 @@ static bool make_new(struct opening *opening)
 		return true;
 	}
 	failed = make(opening);
-	if (failed && failed != EEXIST)
+	if (failed == EEXIST && !(opening->flags & O_EXCL))
+		return false;
+	if (failed)
 		dispatch_answer(opening->call, failed);
-	return failed != EEXIST;
+	return true;
 }
 
 static void open_found(struct opening *opening)
@@ -136,19 +171,23 @@ static void open_found(struct opening *opening)
 }
 
 /* The kernel answers O_PATH, O_TMPFILE and O_DIRECTORY, none of which makes a name here. */
+static bool is_creation(const struct opening *opening)
+{
+	return (opening->flags & O_CREAT) && !(opening->flags & (O_PATH | O_DIRECTORY | (O_TMPFILE & ~O_DIRECTORY)));
+}
+
 static void handle(struct opening *opening, int argument)
 {
 	struct dispatch_call *call = opening->call;
 	pid_t caller = deputy_caller(call);
-	if (!(opening->flags & O_CREAT) || (opening->flags & (O_PATH | O_DIRECTORY | (O_TMPFILE & ~O_DIRECTORY))) ||
-	    !deputy_serves(deputy_of(opening), call) ||
-	    caller_read_string(caller, dispatch_argument(call, argument), opening->path, sizeof opening->path) ||
-	    caller_is_device(opening->path) ||
-	    caller_find(caller, opening->base, opening->path, opening->resolve, &opening->name)) {
-		dispatch_continue(call);
-		return;
-	}
-	if (opening->name.has_slash)
+	int failed = EXDEV;
+	if (is_creation(opening) && deputy_serves(deputy_of(opening), call) &&
+	    caller_read_string(caller, dispatch_argument(call, argument), opening->path, sizeof opening->path) == 0 &&
+	    !caller_is_device(opening->path))
+		failed = caller_find(caller, opening->base, opening->path, opening->resolve, &opening->name);
+	if (failed)
+		deputy_leave(call, failed);
+	else if (opening->name.has_slash)
 		dispatch_continue(call); /* EISDIR */
 	else
 		open_found(opening);
@@ -158,6 +197,7 @@ static void handle(struct opening *opening, int argument)
 void deputy_open(struct dispatch_call *call)
 {
 	struct opening opening = { .call = call,
+				   .name = { .directory = -1 },
 				   .base = AT_FDCWD,
 				   .flags = (uint32_t)dispatch_argument(call, 1),
 				   .mode = (mode_t)dispatch_argument(call, 2) & MODE_MASK };
@@ -167,6 +207,7 @@ void deputy_open(struct dispatch_call *call)
 void deputy_openat(struct dispatch_call *call)
 {
 	struct opening opening = { .call = call,
+				   .name = { .directory = -1 },
 				   .base = (int)dispatch_argument(call, 0),
 				   .flags = (uint32_t)dispatch_argument(call, 2),
 				   .mode = (mode_t)dispatch_argument(call, 3) & MODE_MASK };
@@ -176,6 +217,7 @@ void deputy_openat(struct dispatch_call *call)
 void deputy_creat(struct dispatch_call *call)
 {
 	struct opening opening = { .call = call,
+				   .name = { .directory = -1 },
 				   .base = AT_FDCWD,
 				   .flags = O_CREAT | O_WRONLY | O_TRUNC,
 				   .mode = (mode_t)dispatch_argument(call, 1) & MODE_MASK };
@@ -188,7 +230,7 @@ void deputy_openat2(struct dispatch_call *call)
 {
 	const uint64_t known =
 		RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT;
-	struct opening opening = { .call = call, .base = (int)dispatch_argument(call, 0) };
+	struct opening opening = { .call = call, .name = { .directory = -1 }, .base = (int)dispatch_argument(call, 0) };
 	struct open_how how = { 0 };
 	if (dispatch_argument(call, 3) != sizeof how ||
 	    caller_read(deputy_caller(call), dispatch_argument(call, 2), &how, sizeof how) ||

@@ -9,15 +9,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "linux/syscalls.h"
+
 enum { STACK_BYTES = 64 * 1024, NR_RESTRICT_SELF = 446 };
 
 static int start_thread(struct performer *performer);
+
+static int open_file(const struct act *act)
+{
+	struct open_how how = { .flags = act->flags, .mode = act->mode, .resolve = RESOLVE_NO_SYMLINKS };
+	return (int)syscall(NR_OPENAT2, act->directory, act->name, &how, sizeof how);
+}
 
 static int act_out(const struct act *act)
 {
 	switch (act->kind) {
 	case ACT_OPEN:
-		return openat(act->directory, act->name, (int)act->flags, act->mode);
+		return open_file(act);
 	case ACT_NODE:
 		return mknodat(act->directory, act->name, act->mode, act->device);
 	case ACT_DIRECTORY:

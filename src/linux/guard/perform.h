@@ -19,7 +19,7 @@ struct act {
 	const char *name;
 	int from; /* directory of from_name */
 	const char *from_name; /* of a link or a rename; target of a symlink */
-	unsigned flags; /* of open, linkat or renameat2 */
+	unsigned flags; /* of openat2, linkat or renameat2; an open follows no symlink */
 	mode_t mode;
 	dev_t device;
 	mode_t mask; /* the umask; set by perform() */

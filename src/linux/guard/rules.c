@@ -6,12 +6,13 @@
 #include "linux/guard/rules.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/plan/planting.h"
 
 enum { ROLE_ROOT = 1, ROLE_POINTER = 2, ROLE_GIT = 4, ROLE_SPINE = 8, ROLE_GRANT = 16, ROLE_BORN = 32 };
-enum { DEPTH_MAX = GUARD_PATH_BYTES / 2, TABLE_MIN = 64 };
+enum { SHORT_BYTES = 4096, TABLE_MIN = 64 };
 
 /* Names that git obeys in a git directory, from that directory. */
 static const struct git_name {
@@ -103,15 +104,15 @@ struct subject {
 	const struct guard_rules *rules;
 	const char *path;
 	enum guard_thing thing;
-	uint16_t ends[DEPTH_MAX]; /* of each component */
-	uint8_t roles[DEPTH_MAX]; /* of each prefix */
+	uint16_t *ends; /* of each component */
+	uint8_t *roles; /* of each prefix */
+	char *prefix; /* room for the path */
 	unsigned depth;
 	unsigned grant; /* the index of the outermost write grant; depth if there is none */
 	unsigned born; /* the index of a born git directory that contains the path; depth if none does */
 };
 
-/* False if the path has too many components to be checked. */
-static bool split(struct subject *subject)
+static void split(struct subject *subject)
 {
 	uint32_t hash = (uint32_t)HASH_START;
 	const char *path = subject->path;
@@ -119,8 +120,6 @@ static bool split(struct subject *subject)
 	subject->depth = 0;
 	while (path[at] == '/' && path[at + 1]) {
 		size_t end = at + 1 + strcspn(path + at + 1, "/");
-		if (subject->depth == DEPTH_MAX || end >= GUARD_PATH_BYTES)
-			return false;
 		hash = hash_more(hash, path + at, end - at);
 		subject->ends[subject->depth] = (uint16_t)end;
 		subject->roles[subject->depth++] = (uint8_t)roles_of(subject->rules, hash, path, end);
@@ -132,7 +131,6 @@ static bool split(struct subject *subject)
 	for (subject->born = 0; subject->born < subject->depth; subject->born++)
 		if (subject->born + 1 < subject->depth && (subject->roles[subject->born] & ROLE_BORN))
 			break;
-	return true;
 }
 
 static bool is_plain_root(const struct subject *subject, unsigned index)
@@ -152,12 +150,11 @@ static bool is_root(const struct subject *subject, unsigned index)
 
 static bool is_found(const struct subject *subject, const struct pattern *pattern, unsigned last, bool is_directory)
 {
-	char prefix[GUARD_PATH_BYTES];
-	memcpy(prefix, subject->path, subject->ends[last]);
-	prefix[subject->ends[last]] = '\0';
+	memcpy(subject->prefix, subject->path, subject->ends[last]);
+	subject->prefix[subject->ends[last]] = '\0';
 	for (unsigned i = 0; i < last; i++)
 		if (is_root(subject, i) &&
-		    planting_matches_from(pattern, prefix, subject->ends[i], is_directory, subject->rules->case_fold))
+		    planting_matches_from(pattern, subject->prefix, subject->ends[i], is_directory, subject->rules->case_fold))
 			return true;
 	return false;
 }
@@ -209,24 +206,25 @@ static bool is_marker(const struct subject *subject)
 	       strcmp(subject->path + subject->ends[subject->depth - 2], "/.git") == 0;
 }
 
-/* True if a host looks for names below the path. */
-static bool is_holder(const struct subject *subject)
+/* True if a pattern that matches anywhere leads below the path from this prefix: built-in ones from
+ * a root, the user's own from everywhere. */
+static bool leads_from(const struct subject *subject, unsigned index)
 {
 	const struct guard_rules *rules = subject->rules;
-	unsigned last = subject->depth - 1;
-	if ((subject->roles[last] & (ROLE_ROOT | ROLE_GIT | ROLE_SPINE)) || is_marker(subject))
-		return true;
-	for (unsigned i = 0; i < last; i++) {
-		if ((subject->roles[i] & ROLE_GIT) && strcmp(subject->path + subject->ends[i], git_info) == 0)
+	for (size_t k = 0; k < rules->plan->protect.count; k++) {
+		const struct plan_pattern *item = &rules->plan->protect.items[k];
+		if (item->pattern.is_anywhere && !planting_is_of_modules(item) &&
+		    (is_root(subject, index) || planting_is_everywhere(item)) &&
+		    planting_leads_below(&item->pattern, subject->path, subject->ends[index], rules->case_fold))
 			return true;
-		for (size_t k = 0; is_root(subject, i) && k < rules->plan->protect.count; k++) {
-			const struct plan_pattern *item = &rules->plan->protect.items[k];
-			if (item->pattern.is_anywhere && !planting_is_of_modules(item) &&
-			    planting_leads_below(&item->pattern, subject->path, subject->ends[i], rules->case_fold))
-				return true;
-		}
 	}
-	/* Patterns that are looked for everywhere: below a fixed directory, or the user's own. */
+	return false;
+}
+
+/* True if a pattern that begins at a fixed directory leads below the path. */
+static bool leads_from_above(const struct subject *subject)
+{
+	const struct guard_rules *rules = subject->rules;
 	for (size_t k = 0; k < rules->plan->protect.count; k++) {
 		const struct plan_pattern *item = &rules->plan->protect.items[k];
 		if (!item->pattern.is_base_name && !item->pattern.is_anywhere &&
@@ -234,6 +232,19 @@ static bool is_holder(const struct subject *subject)
 			return true;
 	}
 	return false;
+}
+
+/* True if a host looks for names below the path. */
+static bool is_holder(const struct subject *subject)
+{
+	unsigned last = subject->depth - 1;
+	if ((subject->roles[last] & (ROLE_ROOT | ROLE_GIT | ROLE_SPINE)) || is_marker(subject))
+		return true;
+	for (unsigned i = 0; i < last; i++)
+		if (((subject->roles[i] & ROLE_GIT) && strcmp(subject->path + subject->ends[i], git_info) == 0) ||
+		    leads_from(subject, i))
+			return true;
+	return leads_from_above(subject);
 }
 
 /* The shape of places: where a directory is looked into, only mkdir makes one. A file there is no
@@ -249,29 +260,64 @@ static int judge_shape(const struct subject *subject, bool has_moved)
 	return subject->thing == GUARD_DIRECTORY ? EXDEV : EACCES;
 }
 
-struct guard_verdict guard_judge(const struct guard_rules *rules, const char *path, enum guard_thing thing, bool has_moved)
+static struct guard_verdict judge(struct subject *subject, bool has_moved)
 {
-	struct subject subject = { .rules = rules, .path = path, .thing = thing };
 	struct guard_verdict verdict = { 0, NULL };
 
-	if (strlen(path) >= GUARD_PATH_BYTES || !split(&subject))
-		return (struct guard_verdict){ EACCES, &rule_unsearchable };
-	if (subject.grant >= subject.depth)
+	split(subject);
+	if (subject->grant >= subject->depth)
 		return verdict; /* not writable, or private to the sandbox: no host looks there */
-	for (unsigned i = subject.grant; i < subject.depth && i <= subject.born && !verdict.rule; i++)
-		verdict.rule = protected_at(&subject, i);
-	if (!verdict.rule && subject.born < subject.depth)
+	for (unsigned i = subject->grant; i < subject->depth && i <= subject->born && !verdict.rule; i++)
+		verdict.rule = protected_at(subject, i);
+	if (!verdict.rule && subject->born < subject->depth)
 		return verdict;
-	if (!verdict.rule && is_git_name(&subject))
+	if (!verdict.rule && is_git_name(subject))
 		verdict.rule = &rule_git_names;
 	if (verdict.rule) {
 		verdict.error = EACCES;
 		return verdict;
 	}
-	verdict.error = judge_shape(&subject, has_moved);
+	verdict.error = judge_shape(subject, has_moved);
 	if (verdict.error == EACCES)
 		verdict.rule = &rule_git_pointer;
 	return verdict;
+}
+
+/* Also in doubt: the path is too long for the table, or there is no memory. */
+static const struct guard_verdict unknown = { EACCES, &rule_unsearchable };
+
+/* A component has at least two bytes, its slash among them. */
+static struct guard_verdict judge_long(struct subject *subject, size_t length, bool has_moved)
+{
+	size_t components = length / 2 + 1;
+	struct guard_verdict verdict = unknown;
+	subject->ends = calloc(components, sizeof *subject->ends);
+	subject->roles = calloc(components, sizeof *subject->roles);
+	subject->prefix = calloc(length + 1, 1);
+	if (subject->ends && subject->roles && subject->prefix)
+		verdict = judge(subject, has_moved);
+	free(subject->ends);
+	free(subject->roles);
+	free(subject->prefix);
+	return verdict;
+}
+
+struct guard_verdict guard_judge(const struct guard_rules *rules, const char *path, enum guard_thing thing, bool has_moved)
+{
+	struct subject subject = { .rules = rules, .path = path, .thing = thing };
+	uint16_t ends[SHORT_BYTES / 2];
+	uint8_t roles[SHORT_BYTES / 2];
+	char prefix[SHORT_BYTES];
+	size_t length = strlen(path);
+
+	if (length >= GUARD_PATH_BYTES)
+		return unknown;
+	if (length >= SHORT_BYTES)
+		return judge_long(&subject, length, has_moved);
+	subject.ends = ends;
+	subject.roles = roles;
+	subject.prefix = prefix;
+	return judge(&subject, has_moved);
 }
 
 bool guard_is_fixed(const struct guard_rules *rules, const char *path)

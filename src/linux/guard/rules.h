@@ -16,7 +16,7 @@
 #include "common/plan/plan.h"
 #include "common/scan/name_filter.h"
 
-enum { GUARD_PATH_BYTES = 4096 }; /* a name with a longer path is refused */
+enum { GUARD_PATH_BYTES = 65536 }; /* a name with a longer path is refused */
 
 enum { GUARD_FREE_MAX = 3 };
 

@@ -119,9 +119,12 @@ settle "an absent policy: control: trusted"
 can "an absent policy: control: trusted" cat "$scratch/outside/file"
 rm berm.yml
 rebuilt "an absent policy" trust --deny=other
-# At any other level than `launch` the sweep takes it.
-mkdir -p "$home/.config/berm"
-printf "version: 1\nfiles: {guard: launch}\n" >"$home/.config/berm/berm.yml"
+# At any other level than `launch` the guard refuses it, or the sweep takes it.
+at_launch() {
+	mkdir -p "$home/.config/berm"
+	printf "version: 1\nfiles: {guard: launch}\n" >"$home/.config/berm/berm.yml"
+}
+at_launch
 expect_status "an absent policy: a command writes it again" 0 "$BERM" run --deny=other -- sh -c 'cat >berm.yml' <"$scratch/trusted.yml"
 rm -r "$home/.config/berm"
 expect "an absent policy: control: it is the same" cmp "$scratch/trusted.yml" berm.yml
@@ -134,8 +137,10 @@ cp "$scratch/trusted.yml" below/berm.yml
 settle "a policy in a subdirectory: with its record" --deny=other
 rm -r below
 rebuilt "a policy in a subdirectory" below --deny=other
+at_launch
 expect_status "a policy in a subdirectory: written again" 0 "$BERM" run --deny=other -- sh -c 'mkdir below && cat >below/berm.yml' \
 	<"$scratch/trusted.yml"
+rm -r "$home/.config/berm"
 BERM_OPTIONS=(--project=below)
 cannot "a policy in a subdirectory: it is not trusted" cat "$scratch/outside/file"
 BERM_OPTIONS=()

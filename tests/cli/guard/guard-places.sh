@@ -61,7 +61,8 @@ expect_equal "check says it" "no" "${out%% *}"
 
 # Without the guard the trust goes, so that the name is worth nothing.
 renew
-run "$BERM" run -- true
+printf 'version: 1\nfiles: {guard: repair}\n' >"$scratch/repair.yml"
+run "$BERM" run --policy="$scratch/repair.yml" -- true
 expect "below the level strict the record is dropped" bash -c '! "$BERM" trust --list | grep -q sub/deep/trusted'
 
 finish

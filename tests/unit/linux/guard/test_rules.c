@@ -226,6 +226,26 @@ TEST own_entries_hold_everywhere(void)
 	PASS();
 }
 
+/* Also one that begins with two stars, wherever a part of it would be put. */
+TEST own_entries_at_any_depth_have_holders_at_any_depth(void)
+{
+	static const struct row rows[] = {
+		{ APP "/ci/steps", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/a/b/ci/steps", EACCES, EACCES, EACCES, EACCES },
+		{ APP "/a/b/ci", 0, EACCES, 0, EXDEV },
+		{ APP "/ci", 0, EACCES, 0, EXDEV },
+		{ APP "/a/b", 0, 0, 0, 0 },
+		{ APP "/a/steps", 0, 0, 0, 0 },
+		{ APP "/a/ci/other", 0, 0, 0, 0 },
+		{ APP "/a/one/x/two", 0, EACCES, 0, EXDEV },
+		{ APP "/a/one/x/y/two/three", EACCES, EACCES, EACCES, EACCES },
+	};
+	make("files: {protect: [\"**/ci/steps\", \"**/one/**/two/three\"]}");
+	CHECK_ROWS(rows);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
 /* An entry that the user lifts or opens is free, in the place where that was said. */
 TEST lifted_entries_are_free(void)
 {
@@ -236,6 +256,33 @@ TEST lifted_entries_are_free(void)
 	ASSERT_EQ(0, judge(FILE_MADE, APP "/.claude/worktrees/w/x.c"));
 	ASSERT_EQ(EACCES, judge(FILE_MADE, APP "/.claude/settings.json"));
 	ASSERT_EQ(EACCES, judge(FILE_MADE, APP "/.vscode"));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* Paths that the kernel does not tell are judged by the same rules. */
+TEST long_paths_are_judged(void)
+{
+	static const struct {
+		const char *end;
+		int made_file, moved_directory;
+	} ends[] = {
+		{ "plain", 0, 0 },    { ".vscode", 0, 0 },  { "own.cfg", EACCES, EACCES },
+		{ "steps", 0, 0 },    { "ci", 0, EXDEV },   { "ci/steps", EACCES, EACCES },
+		{ "ci/other", 0, 0 }, { "own.cfgs", 0, 0 },
+	};
+	static char path[GUARD_PATH_BYTES];
+	make("files: {protect: [own.cfg, \"**/ci/steps\"]}");
+	for (size_t length = 4000; length < 20000; length += 97)
+		for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+			memset(path, 'd', length);
+			memcpy(path, APP "/", sizeof APP);
+			for (size_t at = 200; at < length; at += 200)
+				path[at] = '/';
+			snprintf(path + length, sizeof path - length, "/%s", ends[i].end);
+			ASSERT_EQ_FMTm(ends[i].end, ends[i].made_file, judge(FILE_MADE, path), "%d");
+			ASSERT_EQ_FMTm(ends[i].end, ends[i].moved_directory, judge(DIR_MOVED, path), "%d");
+		}
 	plan_fixture_free(&fixture);
 	PASS();
 }
@@ -265,7 +312,9 @@ SUITE(guard_rules_suite)
 	RUN_TEST(places_and_spines_are_never_renamed);
 	RUN_TEST(trees_without_a_write_grant_are_free);
 	RUN_TEST(own_entries_hold_everywhere);
+	RUN_TEST(own_entries_at_any_depth_have_holders_at_any_depth);
 	RUN_TEST(lifted_entries_are_free);
+	RUN_TEST(long_paths_are_judged);
 	RUN_TEST(paths_that_are_too_long_are_refused);
 }
 
