@@ -210,6 +210,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_PASS_FD] = { "pass-fd", 0, "N", "pass this open file descriptor", take_fd, 0 },
 	[OPTION_DRY_RUN] = { "dry-run", 0, NULL, "show the plan, run nothing", SET(is_dry_run) },
 	[OPTION_PLAN] = { "plan", 0, NULL, "show the plan and the agent's files, run nothing", SET(wants_plan) },
+	[OPTION_COMMANDS] = { "commands", 0, NULL, "keep login and API key from its shell commands", SET(wants_wall) },
 	[OPTION_JSON] = { "json", 0, NULL, "print JSON", SET(wants_json) },
 	[OPTION_FORMAT] = { "format", 0, "text|json|sbpl", "print text, JSON or a macOS profile", take_format, 0 },
 	[OPTION_OS] = { "os", 0, "linux|macos", "answer for this system", take_os, 0 },

@@ -26,6 +26,7 @@ enum option_id {
 	OPTION_PASS_FD,
 	OPTION_DRY_RUN,
 	OPTION_PLAN,
+	OPTION_COMMANDS,
 	OPTION_JSON,
 	OPTION_FORMAT,
 	OPTION_OS,
@@ -73,6 +74,7 @@ struct options {
 	const char *show; /* policies --show=POLICY */
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
 	bool wants_plan; /* agent --plan */
+	bool wants_wall; /* agent --commands */
 	bool is_yes; /* --yes: asks nothing */
 	bool wants_list, wants_drop; /* trust */
 	const char *content; /* trust --drop=CONTENT, or NULL for every content */

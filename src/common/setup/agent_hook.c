@@ -19,10 +19,12 @@ const struct setup_host *agent_hook_host(const char *name)
 static void add_wrapper(struct text *out, const struct agent_hook_wrapper *wrapper)
 {
 	text_add_shell_word(out, wrapper->program);
-	text_add(out, " run --project=");
-	text_add_shell_word(out, wrapper->project);
-	text_add(out, " -- ");
-	text_add_shell_word(out, wrapper->shell);
+	if (wrapper->project) {
+		text_add(out, " run --project=");
+		text_add_shell_word(out, wrapper->project);
+		text_add(out, " -- ");
+		text_add_shell_word(out, wrapper->shell);
+	}
 	/* Without the dashes, a command that begins with a dash would be an option of the shell. */
 	text_add(out, " -c -- ");
 }

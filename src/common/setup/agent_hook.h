@@ -19,9 +19,9 @@ const struct setup_host *agent_hook_host(const char *name);
 
 /* The command line around a command. Absolute paths. */
 struct agent_hook_wrapper {
-	const char *program; /* berm */
+	const char *program; /* berm; without a project one of its shims, which is the shell */
 	const char *shell; /* the shell in the sandbox */
-	const char *project;
+	const char *project; /* or NULL */
 };
 
 struct agent_hook_answer {
