@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `berm agent codex` with the real Codex: bare first, then whole in the sandbox.
+# Commands of `--commands` share /tmp with the agent: its home is elsewhere.
+export TMPDIR=/var/tmp
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
@@ -40,6 +42,19 @@ write_file() {
 bare_conversation codex -c 'sandbox_mode="danger-full-access"' "${arguments[@]}"
 whole_conversation codex "${arguments[@]}"
 server_conversation codex "${arguments[@]}"
+echo '{"OPENAI_API_KEY": "FAKE-LOGIN-'$$'"}' >~/.codex/auth.json
+chmod 600 ~/.codex/auth.json
+walled_conversation codex OPENAI_API_KEY .codex/auth.json "${arguments[@]}"
+# The model may choose the shell of a command.
+steps=()
+shell "cat $HOME/.codex/auth.json; echo \"key=\$OPENAI_API_KEY.\"" '{"shell": "/bin/bash"}'
+shell "cat $HOME/.codex/auth.json; echo \"key=\$OPENAI_API_KEY.\"" '{"shell": "/bin/sh", "login": true}'
+play "$BERM" agent codex --commands "${arguments[@]}"
+expect_result "walled: a shell that the model names" 1 "key=."
+expect_hidden "walled: does not show the login" 1 "FAKE-LOGIN-$$"
+expect_result "walled: another one" 2 "key=."
+expect_hidden "walled: neither" 2 "FAKE-LOGIN-$$"
+rm ~/.codex/auth.json
 
 # Pictures are read by the agent itself.
 picture=iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==

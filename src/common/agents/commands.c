@@ -65,7 +65,7 @@ const char *const *agent_commands_arguments(struct arena *arena, const struct ag
 
 void agent_commands_rules(struct arena *arena, const struct install_paths *paths, const char *executable, struct policy *policy)
 {
-	const char *const shown[] = { paths->shims, paths->program, executable };
+	const char *const shown[] = { paths->shims, paths->shell, paths->program, executable };
 	for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
 		*arena_push(arena, &policy->files.system) = (struct rule){
 			.key = "files.system", .text = shown[i], .origin = { .source = "berm itself" }, .layer = LAYER_BASE

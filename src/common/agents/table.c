@@ -159,14 +159,14 @@ static const struct agent_commands codex_commands = {
 	.host = "codex",
 	.file = ".codex/hooks.json",
 	.trust = ".codex/config.toml",
-	.how = "a hook in the private copy of ~/.codex/hooks.json gives each command to berm's shim",
+	.how = "a hook in the private copy of ~/.codex/hooks.json gives each command to berm-sh",
 };
 static const struct agent_commands gemini_commands = {
 	.arguments = no_words,
 	.refused = no_words,
 	.host = "gemini",
 	.file = ".gemini/settings.json",
-	.how = "a hook in the private copy of ~/.gemini/settings.json gives each command to berm's shim",
+	.how = "a hook in the private copy of ~/.gemini/settings.json gives each command to berm-sh",
 };
 static const struct agent_commands opencode_commands = {
 	.refusal = "it starts formatters and language servers of the project itself, beside its commands",

@@ -122,7 +122,7 @@ static int confirm_shell(struct session *session, const struct setup_host *host,
 }
 
 /* A nested sandbox could only remove permissions that the agent was given. With `berm agent NAME
- * --commands` that is the purpose: the shim puts the command behind the second wall. */
+ * --commands` that is the purpose: berm-sh puts the command behind the second wall. */
 static int answer_inside(struct session *session, const struct setup_host *host, struct jsonc_text input,
 			 struct agent_hook_answer *answer, struct error *err)
 {
@@ -141,7 +141,8 @@ static int answer_inside(struct session *session, const struct setup_host *host,
 	install_paths_find(&session->arena, session->context.fs, session->context.executable, &paths);
 	if (host->hook->shell_variable)
 		return confirm_shell(session, host, input, &paths, answer, err);
-	wrapper.program = path_join(&session->arena, paths.shims, "bash");
+	/* Gemini CLI takes `bash -c` off a command again. */
+	wrapper.program = paths.shell;
 	if (access(wrapper.program, X_OK) < 0)
 		return error_errno(err, errno, "cannot find %s", wrapper.program);
 	return agent_hook_rewrite(&session->arena, host, input, &wrapper, answer, err);

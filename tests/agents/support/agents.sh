@@ -430,6 +430,44 @@ server_conversation() {
 	rm -f page.txt
 }
 
+# walled_conversation NAME VARIABLE FILE ARGUMENT...: `berm agent NAME --commands`. A shell command sees neither
+# the API key in this variable nor the login in this file of the home, which the agent itself has. The
+# control is the same without --commands. The home is not in /tmp, see the caller.
+walled_conversation() {
+	local name=$1 variable=$2 file=$3 key=FAKE-API-$$
+	local -x "$variable=$key"
+	shift 3
+	steps=()
+	# shellcheck disable=SC2016 # for the shell of the agent
+	shell 'echo "inside=$BERM key=$'"$variable"'."; cat '"$HOME/$file"'; cat /proc/[0-9]*/environ 2>/dev/null | tr "\0" "\n" | grep '"$variable"
+	shell 'echo content >made.txt && git add made.txt && git '"${git_options:-}"' commit -qm made && echo committed'
+	shell '(setsid python3 -m http.server 8138 --bind 127.0.0.1 >/dev/null 2>&1 </dev/null &) ; echo started'
+	shell 'curl -sS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8138/first.txt'
+	shell 'echo from-a-command >/tmp/shared.txt; echo kept >~/kept.txt; sh -c "exit 7"; echo "status=$?"'
+	shell 'cat /tmp/shared.txt ~/kept.txt'
+	read_file "$project/first.txt"
+	write_file "$project/good.txt" "good $$"
+	shell "mkdir -p $(dirname "$own_settings"); echo >$own_settings; echo end"
+	play "$BERM" agent "$name" "$@"
+	expect_result "walled: the control: a command sees the API key" 1 "key=$key."
+	expect_result "walled: the control: and the login" 1 "FAKE-LOGIN-$$"
+	tidy
+	play "$BERM" agent "$name" --commands "$@"
+	expect_equal "walled: the agent ends well" 0 "$played"
+	expect_result "walled: a command is inside, without the API key" 1 "inside=1 key=."
+	expect_hidden "walled: nor in another process" 1 "$key"
+	expect_hidden "walled: without the login" 1 "FAKE-LOGIN-$$"
+	expect_result "walled: a commit works" 2 committed
+	expect_result "walled: a server that one command starts answers the next" 4 first
+	[ "${keeps_status:-yes}" = no ] || expect_result "walled: a status comes back" 5 status=7
+	expect_result "walled: /tmp and the home stay" 6 "from-a-command"
+	expect_result "walled: and the home of the commands" 6 kept
+	expect_result "walled: the tool reads" 7 first
+	expect_equal "walled: the tool writes" "good $$" "$(cat "$project/good.txt")"
+	expect "walled: the agent's settings are not planted" test ! -e "$project/$own_settings"
+	tidy
+}
+
 # A directory of the home as text, to compare: names, modes and content.
 host_files() {
 	(cd "$HOME" && find "$@" -printf '%y %m %p %l\n' 2>/dev/null | sort
