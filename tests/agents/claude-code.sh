@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent claude-code
-title='Claude Code'
 own_settings=.claude/settings.local.json
 program=$(native "$modules/@anthropic-ai/claude-code-*/claude") || exit 1
 make_home

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent codex
-title='Codex'
 own_settings=.codex/config.toml
 # Codex has no tool that reads a text file.
 has_read_tool=no

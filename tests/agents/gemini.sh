@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent gemini
-title='Gemini CLI'
 own_settings=.gemini/settings.json
 make_home
 start_model

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent opencode
-title='opencode'
 own_settings=opencode.json
 program=$(native "$modules/opencode-*/bin/opencode") || exit 1
 make_home

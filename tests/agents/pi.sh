@@ -7,7 +7,6 @@
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent pi
-title='pi'
 own_settings=.pi/settings.json
 make_home
 start_model
