@@ -13,6 +13,7 @@
 
 #include "common/backend.h"
 #include "common/base/cleanup.h"
+#include "common/shell/claude_files.h"
 #include "common/shell/claude_prefix.h"
 #include "common/context/inside.h"
 #include "common/context/programs.h"
@@ -25,9 +26,18 @@ enum { REPORT_DESCRIPTOR = 90 };
 
 static void narrow(struct session *session)
 {
+	struct policy *files = arena_alloc(&session->arena, sizeof *files);
+	const char *piece = session->piece = "npm-script";
+
 	session->is_narrowing = true;
-	session->piece = "npm-script";
-	session->cache.words = session_narrow_words(&session->arena, session->piece);
+	*files = (struct policy){ 0 };
+	claude_files_rules(&session->arena, files);
+	/* Other directories are another plan. */
+	for (size_t i = 0; i < files->files.read.count; i++)
+		piece = arena_printf(&session->arena, "%s %s", piece, files->files.read.items[i].text);
+	if (files->files.read.count > 0)
+		session->piece_rules = files;
+	session->cache.words = session_narrow_words(&session->arena, piece);
 }
 
 /* The variables of a command behind the wall. */
