@@ -171,7 +171,9 @@ static const struct agent_commands gemini_commands = {
 static const struct agent_commands opencode_commands = {
 	.refusal = "it starts formatters and language servers of the project itself, beside its commands",
 };
-static const struct agent_commands qwen_commands = { .refusal = "berm has no hook for it" };
+static const struct agent_commands qwen_commands = {
+	.refusal = "its hooks cannot change a command, and it takes its shell from PATH",
+};
 static const struct agent_commands pi_commands = {
 	.refusal = "it has no hook, and a project's own settings and extensions decide how its commands run",
 };
