@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `berm agent NAME --commands`: the agent's shell commands are behind a second wall in its sandbox,
- * without the files, variables and destinations that only the agent needs. This file decides what is
- * behind the wall, makes the home of the commands, and leads the agent to berm's shim, which
+ * without the files, variables and destinations that only the agent needs. This file decides what
+ * is behind the wall, makes the home of the commands, and leads the agent to berm's shim, which
  * enters the wall. What would be behind it only in part is refused. */
 #include "common/agents/agents.h"
 
@@ -333,15 +333,17 @@ static void line(struct text *out, const char *words)
 	text_add_wrapped(out, 2, words);
 }
 
-/* Ports of this machine that only a variable of the agent opens: a relay does not know who connects. */
+/* Ports of this machine that only a variable of the agent opens: a relay does not know who
+ * connects. */
 static void describe_ports(struct arena *arena, const struct agent *agent, const struct plan *plan, struct text *out)
 {
 	for (size_t i = 0; i < plan->network.local.count; i++) {
 		const struct plan_port *port = &plan->network.local.items[i];
 		if (is_agents(agent, port->rule))
-			line(out, arena_printf(arena,
-					       "NOT held: port %u of this machine (%s) is the agent's API and open for commands too",
-					       port->low, port->rule->origin.source));
+			line(out,
+			     arena_printf(arena,
+					  "NOT held: port %u of this machine (%s) is the agent's API and open for commands too",
+					  port->low, port->rule->origin.source));
 	}
 }
 
@@ -368,6 +370,7 @@ void agent_commands_describe(struct arena *arena, const struct agent *agent, con
 	line(out, arena_printf(arena, "no variables: %s", names));
 	line(out, arena_printf(arena, "not reachable, unless another rule allows them: %s", hosts));
 	describe_ports(arena, agent, plan, out);
-	line(out, arena_printf(arena, "HOME is ~/%s; /tmp, the project and the loopback are those of the agent", commands_home));
+	line(out,
+	     arena_printf(arena, "HOME is ~/%s; /tmp, the project and the loopback are those of the agent", commands_home));
 	line(out, "the rest runs beside the agent, in front of this wall: its file tools, MCP servers, hooks, status line");
 }

@@ -180,8 +180,7 @@ static int open_agent(struct session *session, struct agent_run *run, int count,
 	run->is_walled = session->options.wants_wall;
 	if (arguments_refuse_inside("an agent is started outside of it", err) < 0)
 		return -1;
-	if (run->is_walled &&
-	    (agent_commands_judge(run->agent, count, arguments, err) < 0 || backend_wall_judge(err) < 0))
+	if (run->is_walled && (agent_commands_judge(run->agent, count, arguments, err) < 0 || backend_wall_judge(err) < 0))
 		return -1;
 	if (find_agent(session, run, err) < 0)
 		return -1;

@@ -322,8 +322,8 @@ struct plan {
 	const char *held; /* what it holds, for a berm inside: held.c */
 	/* Documents that the run itself adds to those of the plan; not cached. */
 	struct plan_documents added;
-	/* The destinations of commands behind a second wall (wall.h), which use the proxy's open port;
-	 * not cached. */
+	/* The destinations of commands behind a second wall (wall.h), which use the proxy's open
+	 * port; not cached. */
 	struct plan_commands {
 		bool are_walled;
 		struct destinations allow;

@@ -69,8 +69,8 @@ int landlock_apply_tier(const struct plan *plan, const struct landlock_extra *ex
  * signals from reaching processes outside it, init among them. Sockets may be bound: a host does
  * not read one. For the command whose creations init's deputy performs (linux/guard). */
 int landlock_apply_no_creation(const char *const *directories, size_t count, int abi, struct error *err);
-/* Adds a layer that grants these paths and nothing else, and keeps signals and abstract sockets from
- * reaching processes outside it. The network is left alone. */
+/* Adds a layer that grants these paths and nothing else, and keeps signals and abstract sockets
+ * from reaching processes outside it. The network is left alone. */
 int landlock_apply_paths(const struct landlock_extra *paths, size_t count, int abi, struct error *err);
 /* Adds a layer that only keeps signals from reaching processes outside it. Does nothing if the
  * kernel cannot. */
