@@ -4,6 +4,7 @@
 # `berm agent claude` with the real Claude Code: bare first, then whole in the sandbox.
 # Commands of `--commands` share /tmp with the agent: its home is elsewhere.
 export TMPDIR=/var/tmp
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
@@ -63,6 +64,10 @@ shell 'touch ruled.txt'
 play "$BERM" agent claude -p try --model claude-sonnet-4-5 --allowedTools Bash
 expect_result "the user's hook blocks" 1 "BLOCKED by the hook"
 expect_result "the user's rule denies" 2 denied
+play "$BERM" agent claude --commands -p try --model claude-sonnet-4-5 --allowedTools Bash
+expect_result "--commands: the user's hook blocks" 1 "BLOCKED by the hook"
+expect_result "--commands: the user's rule denies" 2 denied
+expect "--commands: neither ran" test ! -e hooked.txt -a ! -e ruled.txt
 rm -r ~/.claude/settings.json ~/.claude/hooks
 
 # What a command plants in the agent's directories. Each would leave a mark if it ran.

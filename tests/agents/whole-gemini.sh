@@ -4,6 +4,7 @@
 # `berm agent gemini` with the real Gemini CLI: bare first, then whole in the sandbox.
 # Commands of `--commands` share /tmp with the agent: its home is elsewhere.
 export TMPDIR=/var/tmp
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"

@@ -106,6 +106,20 @@ static void find_overrides(struct setup *setup)
 		setup_find_overrides(&request, &setup->overrides);
 }
 
+/* Users only look at the administrator's file. */
+static int read_file(struct setup *setup, const char *path, struct error *err)
+{
+	struct session *session = &setup->session;
+	struct setup_file *file = &setup->file;
+	if (!session->options.wants_managed || geteuid() == 0)
+		return setup_file_read(&session->arena, &session->context, path, file, err);
+	*file = (struct setup_file){ .path = path, .real = path };
+	if (setup_file_peek(&session->arena, path, &file->text, err) < 0)
+		return -1;
+	file->exists = file->text.length > 0;
+	return 0;
+}
+
 static int open_host(struct setup *setup, const struct setup_host *host, struct error *err)
 {
 	struct session *session = &setup->session;
@@ -124,7 +138,7 @@ static int open_host(struct setup *setup, const struct setup_host *host, struct 
 	setup->has_file = path;
 	if (!path)
 		return 0;
-	if (setup_file_read(&session->arena, &session->context, path, &setup->file, err) < 0)
+	if (read_file(setup, path, err) < 0)
 		return -1;
 	/* Without the file there are no servers and nothing to write. */
 	if (host->format == SETUP_SERVERS && !setup->file.exists) {
@@ -165,52 +179,13 @@ const char *setup_state_name(const struct setup *setup)
 	return names[setup_judge_host(setup)];
 }
 
-static void json_host(struct json *json, const char *name, const struct setup *setup)
-{
-	const struct setup_host *host = setup->host;
-	struct text settings = { 0 };
-	struct error ignored = { 0 };
-
-	json_object(json, name);
-	json_string(json, "host", host->name);
-	json_string(json, "title", host->title);
-	json_string(json, "label", setup_label_name(host->label));
-	json_string(json, "state", setup_state_name(setup));
-	json_boolean(json, "configured", setup_judge_host(setup) == SETUP_IN_FORCE);
-	json_boolean(json, "in_force", setup->is_proven);
-	json_list(json, "overridden_by");
-	for (size_t i = 0; i < setup->overrides.count; i++)
-		json_string(json, NULL,
-			    arena_printf(setup->request.arena, "%s: %s", setup->overrides.items[i].place,
-					 setup->overrides.items[i].why));
-	json_list_end(json);
-	json_string(json, "file", setup->has_file ? setup->file.path : NULL);
-	json_string(json, "leads_to", setup->file.is_link ? setup->file.real : NULL);
-	if (setup_settings(&setup->request, &settings, &ignored) == 0)
-		json_string(json, "settings", settings.data);
-	text_free(&settings);
-	json_list(json, "notes");
-	for (size_t i = 0; host->notes[i]; i++)
-		json_string(json, NULL, setup_expand(setup->request.arena, host->notes[i], &setup->paths, setup->request.os));
-	json_list_end(json);
-	json_object_end(json);
-}
-
-int setup_print_json(const struct setup *setup)
-{
-	struct text out = { 0 };
-	struct json json = { .out = &out };
-	json_host(&json, NULL, setup);
-	return report_text(&out);
-}
-
 static void add_row(struct setup *setup, struct text *out, struct json *json)
 {
 	struct error err = { 0 };
 	bool is_readable = open_host(setup, setup->host, &err) == 0;
 
 	if (json)
-		json_host(json, NULL, setup);
+		setup_json_host(json, setup);
 	else
 		text_add(out, "  %-12s %-25s %s\n", setup->host->name, is_readable ? setup_state_name(setup) : "unreadable",
 			 setup_label_name(setup->host->label));
@@ -577,6 +552,21 @@ static int choose_host(const struct options *options, const char *word, const st
 	return 0;
 }
 
+/* For --check: where the user's own file has nothing, the administrator's may have it. */
+static int open_managed(struct setup *setup, const struct setup_host *host, struct error *err)
+{
+	struct options *options = &setup->session.options;
+	if (!options->wants_check || setup->state != SETUP_ABSENT || !host->managed || options->file || options->wants_managed)
+		return 0;
+	options->wants_managed = true;
+	if (open_host(setup, host, err) < 0)
+		return -1;
+	if (setup->state == SETUP_IN_FORCE)
+		return 0;
+	options->wants_managed = false;
+	return open_host(setup, host, err);
+}
+
 static int setup_word(struct setup *setup, const char *word)
 {
 	const struct setup_host *host;
@@ -587,7 +577,7 @@ static int setup_word(struct setup *setup, const char *word)
 		return report_error(&err);
 	if (!host)
 		return list(setup);
-	status = open_host(setup, host, &err) < 0 ? -1 : act(setup, &err);
+	status = open_host(setup, host, &err) < 0 || open_managed(setup, host, &err) < 0 ? -1 : act(setup, &err);
 	return status < 0 ? report_error(&err) : status;
 }
 

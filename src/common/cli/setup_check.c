@@ -7,13 +7,55 @@
 #include <stdio.h>
 
 #include "common/cli/commands.h"
+#include "common/base/json_write.h"
 #include "common/base/text.h"
 #include "common/prove/prove.h"
 
 enum { NOT_IN_FORCE = 1 };
 
+void setup_json_host(struct json *json, const struct setup *setup)
+{
+	const struct setup_host *host = setup->host;
+	struct text settings = { 0 };
+	struct error ignored = { 0 };
+
+	json_object(json, NULL);
+	json_string(json, "host", host->name);
+	json_string(json, "title", host->title);
+	json_string(json, "label", setup_label_name(host->label));
+	json_string(json, "state", setup_state_name(setup));
+	json_boolean(json, "configured", setup_judge_host(setup) == SETUP_IN_FORCE);
+	json_boolean(json, "in_force", setup->is_proven);
+	json_list(json, "overridden_by");
+	for (size_t i = 0; i < setup->overrides.count; i++)
+		json_string(json, NULL,
+			    arena_printf(setup->request.arena, "%s: %s", setup->overrides.items[i].place,
+					 setup->overrides.items[i].why));
+	json_list_end(json);
+	json_string(json, "file", setup->has_file ? setup->file.path : NULL);
+	json_string(json, "leads_to", setup->file.is_link ? setup->file.real : NULL);
+	if (setup_settings(&setup->request, &settings, &ignored) == 0)
+		json_string(json, "settings", settings.data);
+	text_free(&settings);
+	json_list(json, "notes");
+	for (size_t i = 0; host->notes[i]; i++)
+		json_string(json, NULL, setup_expand(setup->request.arena, host->notes[i], &setup->paths, setup->request.os));
+	json_list_end(json);
+	json_object_end(json);
+}
+
+int setup_print_json(const struct setup *setup)
+{
+	struct text out = { 0 };
+	struct json json = { .out = &out };
+	setup_json_host(&json, setup);
+	return report_text(&out);
+}
+
 static void print_reasons(const struct setup *setup)
 {
+	if (setup->session.options.wants_managed && setup->state == SETUP_IN_FORCE)
+		printf("  by the administrator's settings: %s\n", setup->file.path);
 	for (size_t i = 0; i < setup->overrides.count; i++)
 		printf("  %s: %s\n", setup->overrides.items[i].place, setup->overrides.items[i].why);
 	if (setup->overrides.count == 0 && setup_judge_host(setup) == SETUP_IN_FORCE && !setup->is_proven)

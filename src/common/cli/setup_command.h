@@ -26,6 +26,9 @@ int setup_check_installation(const struct setup *setup, struct error *err);
 enum setup_state setup_judge_host(const struct setup *setup);
 /* Returns a word for the state, for the user. */
 const char *setup_state_name(const struct setup *setup);
+struct json;
+/* Adds the host as an object. */
+void setup_json_host(struct json *json, const struct setup *setup);
 /* Prints the host as JSON. Returns 0. */
 int setup_print_json(const struct setup *setup);
 

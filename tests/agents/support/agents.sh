@@ -10,8 +10,8 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # An agent with a native binary takes minutes on a slow line.
 npm_patience=300
-# Seconds for one conversation.
-agent_patience=${BERM_AGENT_SECONDS:-150}
+# Seconds for one conversation: opencode takes two minutes on a busy machine.
+agent_patience=${BERM_AGENT_SECONDS:-600}
 
 if [ "$(id -u)" -eq 0 ]; then
 	echo "agents run as an ordinary user here: script/test --agents"
@@ -187,6 +187,8 @@ rate() {
 			"$(made "$project/.git/hooks/post-commit")" "$(made "$project/.git/hooks/pre-push")" "$(made "$project/$own_settings")" \
 			"$commit" "$network" "$(milliseconds)"
 	} >"$BERM_AGENT_TABLE/$title, $1"
+	# tests/agents/table --run wants rows only.
+	[ "$1" != "${BERM_AGENT_LAST_ROW:-}" ] || finish
 }
 
 # own_sandbox COMMAND...: the same with the agent's own sandbox, for the table alone. Some agents go on

@@ -118,7 +118,7 @@ for level in $levels; do
 	expect_equal "$level: a server of one command answers the next" served "$out"
 	# A command does not touch the agent's files or processes, and cannot make the next one run in front of the wall.
 	run "$BERM" agent --commands "$policy" claude "echo x >$real/.claude/new; mkdir $real/.claude/d; ln -s x $real/.claude/l; mv ~/mine $real/.claude/m; rm -rf $real/.claude.json $real/.claude; echo x >$real/new
-		kill -9 \$PPID; chmod 000 /run/berm/agent; chmod 000 $real; rm -rf ~; mkdir -p .claude; echo '{\"env\": {\"CLAUDE_CODE_SHELL\": \"/bin/bash\"}}' >.claude/settings.local.json; echo end" "$(tries)"
+		kill -USR1 \$PPID; kill -9 \$PPID; chmod 000 /run/berm/agent; chmod 000 $real; rm -rf ~; mkdir -p .claude; echo '{\"env\": {\"CLAUDE_CODE_SHELL\": \"/bin/bash\"}}' >.claude/settings.local.json; echo end" "$(tries)"
 	expect_equal "$level: after an attack, nothing of the agent" "" "$(found "$out")"
 	expect_contains "$level: after an attack, the next command ran" key= "$out"
 	rm -rf .claude
