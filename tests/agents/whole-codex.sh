@@ -9,6 +9,7 @@ export TMPDIR=/var/tmp
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 own_settings=.codex/config.toml
+has_read_tool=no
 agent codex
 make_home
 start_model
