@@ -94,8 +94,12 @@ function(berm_add_agent_tests)
 	foreach(script IN LISTS scripts)
 		get_filename_component(name "${script}" NAME_WE)
 		berm_test(agents-${name} agents bash "${script}")
-		# Two agents at once on two cores reach their own timeouts.
-		set_tests_properties(agents-${name} PROPERTIES RUN_SERIAL ON)
+		# Two agents at once on two cores reach their own timeouts. opencode takes a minute
+		# for a conversation without the internet, on a busy machine two.
+		set_tests_properties(agents-${name} PROPERTIES RUN_SERIAL ON TIMEOUT 3600)
+		# Their own sandboxes make /tmp writable, so that a home in it would prove nothing.
+		set_property(TEST agents-${name} APPEND PROPERTY
+			ENVIRONMENT "TMPDIR=/var/tmp;BERM_AGENT_TABLE=${PROJECT_BINARY_DIR}/agents-table")
 	endforeach()
 endfunction()
 

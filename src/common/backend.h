@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 #include "common/policy/guarantee.h"
 #include "common/plan/plan.h"
+#include "common/plan/wall.h"
 
 enum exit_code {
 	EXIT_ENDED = 123, /* ended by berm after it started; the reason is on stderr */
@@ -167,5 +168,13 @@ int backend_prepare(const struct plan *plan, const void **prepared, size_t *size
 /* Enforces the plan, runs the command and waits for it. */
 enum run_outcome backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result,
 			     struct error *err);
+/* Refuses if this system cannot make a second wall around an agent's commands (wall.h). */
+int backend_wall_judge(struct error *err);
+/* Inside a sandbox: reads the wall that its commands must be behind. Returns 1 with it, 0 if there
+ * is none or this process is behind it, -1 with err. */
+int backend_wall_read(struct arena *arena, struct wall *wall, struct error *err);
+/* Puts this process behind the wall, and closes its files but 0, 1 and 2. Variables are the
+ * caller's part. */
+int backend_wall_enter(struct arena *arena, const struct wall *wall, struct error *err);
 
 #endif

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Claude Code with what `berm setup claude-code` writes: bare first, then with berm.
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent claude-code
-title='Claude Code'
 own_settings=.claude/settings.local.json
 program=$(native "$modules/@anthropic-ai/claude-code-*/claude") || exit 1
 make_home
@@ -65,6 +65,33 @@ expect_result "bare: Grep finds the key" 6 "FAKE-PEM-$$"
 expect_result "bare: Glob lists the keys" 8 id_rsa
 expect_result "bare: a symlink leads to .env" 9 "FAKE-ENV-$$"
 
+# What Claude Code saves for the model is readable for its commands, of this project only; transcripts are not.
+saved() {
+	steps=()
+	shell 'seq 1 200000; echo the-last-line'
+	shell 'echo from-the-background' '{"run_in_background": true}'
+	shell 'sleep 1; find ~/.claude/projects -path "*/tool-results/*" -type f -exec tail -n 1 {} +; find /tmp/claude-* -type f -name "*.output" -exec cat {} +'
+	shell 'cat ~/.claude/projects/*/of-a-test.jsonl /tmp/claude-*/other/x.output; echo searched'
+	shell 'f=$(find /tmp/claude-* -type f -name "*.output" | head -n 1); echo planted >>"$f"; find ~/.claude/projects -path "*/tool-results/*" -type f -exec rm {} +; echo end'
+}
+slug=$(tr -c '[:alnum:]\n' - <<<"$project")
+# Claude Code tidies its directory.
+others() {
+	while mkdir -p "/tmp/claude-$(id -u)/other" "$HOME/.claude/projects/$slug"; do
+		echo of-another-project >"/tmp/claude-$(id -u)/other/x.output"
+		echo of-a-transcript >"$HOME/.claude/projects/$slug/of-a-test.jsonl"
+		sleep 0.2
+	done
+}
+others &
+others=$!
+saved
+play env -u TMPDIR "${claude[@]}"
+expect_result "bare: a saved result" 3 the-last-line
+expect_result "bare: the output of a background command" 3 from-the-background
+expect_result "bare: that of another project" 4 of-another-project
+expect_result "bare: a transcript" 4 of-a-transcript
+
 before=$(md5sum <"$settings")
 run "$BERM" setup claude-code --write
 expect_equal "setup" 0 "$status"
@@ -86,6 +113,17 @@ expect_hidden "Glob does not list the keys" 8 id_rsa
 expect_hidden "a symlink does not lead to .env" 9 "FAKE-ENV-$$"
 expect_hidden "the environment of the agent is not read" 10 ANTHROPIC_API_KEY
 expect_result "the host's variables arrive" 12 "CC=1 GE=true"
+
+saved
+play env -u TMPDIR "${claude[@]}"
+expect_result "a saved result" 3 the-last-line
+expect_result "the output of a background command" 3 from-the-background
+expect_hidden "transcripts are not there" 4 of-a-transcript
+expect_hidden "nor another project" 4 of-another-project
+expect_result "what is saved cannot be changed" 5 "Read-only"
+kill "$others"
+wait "$others"
+rm -r "/tmp/claude-$(id -u)/other" "$HOME/.claude/projects/$slug/of-a-test.jsonl"
 
 planted .claude/settings.local.json '{"disableAllHooks": true, "env": {"CLAUDE_CODE_SHELL": "/bin/bash"}}' "${claude[@]}"
 

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Codex with what `berm setup codex` writes: bare first, then with berm.
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent codex
-title='Codex'
 own_settings=.codex/config.toml
 # Codex has no tool that reads a text file.
 has_read_tool=no

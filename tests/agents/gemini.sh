@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Gemini CLI with what `berm setup gemini` writes: bare first, then with berm.
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent gemini
-title='Gemini CLI'
 own_settings=.gemini/settings.json
 make_home
 start_model

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # opencode with what `berm setup opencode` writes: bare first, then with berm.
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent opencode
-title='opencode'
 own_settings=opencode.json
 program=$(native "$modules/opencode-*/bin/opencode") || exit 1
 make_home

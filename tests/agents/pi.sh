@@ -3,11 +3,11 @@
 #
 # pi: the whole agent in the sandbox, because `berm setup` has no host for it. Its file tools are then
 # behind the same wall.
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent pi
-title='pi'
 own_settings=.pi/settings.json
 make_home
 start_model

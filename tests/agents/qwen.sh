@@ -3,11 +3,11 @@
 #
 # Qwen Code: the whole agent in the sandbox, because `berm setup` has no host for it. Its file tools
 # are then behind the same wall.
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 agent qwen
-title='Qwen Code'
 own_settings=.qwen/settings.json
 make_home
 start_model

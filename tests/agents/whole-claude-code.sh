@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `berm agent claude` with the real Claude Code: bare first, then whole in the sandbox.
+# Commands of `--commands` share /tmp with the agent: its home is elsewhere.
+export TMPDIR=/var/tmp
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
@@ -26,6 +29,26 @@ write_file() {
 bare_conversation claude "${arguments[@]}"
 whole_conversation claude "${arguments[@]}"
 server_conversation claude "${arguments[@]}"
+mkdir -p ~/.claude
+echo '{"claudeAiOauth": {"accessToken": "sk-ant-oat01-FAKE-LOGIN-'$$'", "refreshToken": "sk-ant-ort01-x", "expiresAt": 1, "scopes": ["user:inference"]}}' \
+	>~/.claude/.credentials.json
+chmod 600 ~/.claude/.credentials.json
+walled_conversation claude ANTHROPIC_API_KEY .claude/.credentials.json "${arguments[@]}"
+# Settings that are planted in the project name another shell, in the same session and for the next: the wall stays.
+user_policy 'files: {guard: launch}'
+planted='{"env": {"CLAUDE_CODE_SHELL": "/bin/bash", "CLAUDE_CODE_SHELL_PREFIX": ""}, "disableAllHooks": true}'
+steps=()
+shell "mkdir -p .claude && printf '%s' '$planted' >.claude/settings.local.json && printf '%s' '$planted' >.claude/settings.json; echo end"
+shell 'sleep 4'
+shell "cat $HOME/.claude/.credentials.json; echo \"key=\$ANTHROPIC_API_KEY.\""
+play "$BERM" agent claude --commands "${arguments[@]}"
+expect "walled: the control: settings are planted" test -e .claude/settings.local.json
+expect_result "walled: planted settings do not open the wall" 3 "key=."
+expect_hidden "walled: nor show the login" 3 "FAKE-LOGIN-$$"
+play "$BERM" agent claude --commands "${arguments[@]}"
+expect_result "walled: nor at the next start" 3 "key=."
+expect_hidden "walled: nor the login" 3 "FAKE-LOGIN-$$"
+rm -r .claude ~/.config/berm ~/.claude/.credentials.json
 
 # The user's own guards hold inside.
 mkdir -p ~/.claude/hooks
@@ -41,6 +64,10 @@ shell 'touch ruled.txt'
 play "$BERM" agent claude -p try --model claude-sonnet-4-5 --allowedTools Bash
 expect_result "the user's hook blocks" 1 "BLOCKED by the hook"
 expect_result "the user's rule denies" 2 denied
+play "$BERM" agent claude --commands -p try --model claude-sonnet-4-5 --allowedTools Bash
+expect_result "--commands: the user's hook blocks" 1 "BLOCKED by the hook"
+expect_result "--commands: the user's rule denies" 2 denied
+expect "--commands: neither ran" test ! -e hooked.txt -a ! -e ruled.txt
 rm -r ~/.claude/settings.json ~/.claude/hooks
 
 # What a command plants in the agent's directories. Each would leave a mark if it ran.

@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `berm agent codex` with the real Codex: bare first, then whole in the sandbox.
+# Commands of `--commands` share /tmp with the agent: its home is elsewhere.
+export TMPDIR=/var/tmp
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
 own_settings=.codex/config.toml
+has_read_tool=no
 agent codex
 make_home
 start_model
@@ -40,6 +44,38 @@ write_file() {
 bare_conversation codex -c 'sandbox_mode="danger-full-access"' "${arguments[@]}"
 whole_conversation codex "${arguments[@]}"
 server_conversation codex "${arguments[@]}"
+echo '{"OPENAI_API_KEY": "FAKE-LOGIN-'$$'"}' >~/.codex/auth.json
+chmod 600 ~/.codex/auth.json
+walled_conversation codex OPENAI_API_KEY .codex/auth.json "${arguments[@]}"
+# The model may choose the shell of a command.
+steps=()
+shell "cat $HOME/.codex/auth.json; echo \"key=\$OPENAI_API_KEY.\"" '{"shell": "/bin/bash"}'
+shell "cat $HOME/.codex/auth.json; echo \"key=\$OPENAI_API_KEY.\"" '{"shell": "/bin/sh", "login": true}'
+play "$BERM" agent codex --commands "${arguments[@]}"
+expect_result "walled: a shell that the model names" 1 "key=."
+expect_hidden "walled: does not show the login" 1 "FAKE-LOGIN-$$"
+expect_result "walled: another one" 2 "key=."
+expect_hidden "walled: neither" 2 "FAKE-LOGIN-$$"
+rm ~/.codex/auth.json
+
+# The user's own guard holds inside.
+mkdir -p ~/.codex/hooks
+printf '#!/bin/sh\n! grep -q forbidden-by-hook || { echo "BLOCKED by the hook" >&2; exit 2; }\n' >~/.codex/hooks/guard.sh
+chmod +x ~/.codex/hooks/guard.sh
+echo '{"hooks": {"PreToolUse": [{"matcher": "^Bash$", "hooks": [{"type": "command", "command": "'"$HOME"'/.codex/hooks/guard.sh"}]}]}}' >~/.codex/hooks.json
+steps=()
+shell 'echo forbidden-by-hook >hooked.txt'
+shell 'echo "inside=$BERM"'
+trusting=(exec --dangerously-bypass-hook-trust --skip-git-repo-check try)
+play codex -c 'sandbox_mode="danger-full-access"' "${trusting[@]}"
+expect_result "bare: the user's hook blocks" 1 "BLOCKED by the hook"
+for option in '' --commands; do
+	play "$BERM" agent codex ${option:+"$option"} "${trusting[@]}"
+	expect_result "the user's hook blocks${option:+ with $option}" 1 "BLOCKED by the hook"
+	expect_result "and lets others run${option:+ with $option}" 2 "inside=1"
+	expect "the command did not run${option:+ with $option}" test ! -e hooked.txt
+done
+rm -r ~/.codex/hooks.json ~/.codex/hooks
 
 # Pictures are read by the agent itself.
 picture=iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==

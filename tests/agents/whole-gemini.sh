@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `berm agent gemini` with the real Gemini CLI: bare first, then whole in the sandbox.
+# Commands of `--commands` share /tmp with the agent: its home is elsewhere.
+export TMPDIR=/var/tmp
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"
@@ -30,6 +33,15 @@ own_tools=no bare_conversation gemini "${arguments[@]}"
 # It hides the user's identity from git, and takes quoted words apart, bare too.
 git_options='-c user.name=T -c user.email=t@example.org' keeps_status=no whole_conversation gemini "${arguments[@]}"
 server_conversation gemini "${arguments[@]}"
+echo '{"access_token": "ya29.FAKE-LOGIN-'$$'", "refresh_token": "x", "expiry_date": 1}' >~/.gemini/oauth_creds.json
+chmod 600 ~/.gemini/oauth_creds.json
+git_options='-c user.name=T -c user.email=t@example.org' keeps_status=no \
+	walled_conversation gemini GEMINI_API_KEY .gemini/oauth_creds.json "${arguments[@]}"
+# A project that turns hooks off, or names another program for them, is refused.
+mkdir .gemini
+echo '{"hooksConfig": {"enabled": false}}' >.gemini/settings.json
+expect_status "walled: a project that turns hooks off is refused" 125 "$BERM" agent gemini --commands "${arguments[@]}"
+rm -r .gemini ~/.gemini/oauth_creds.json
 
 mark=$project/mark
 hooks='{"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"x": {"command": "sh", "args": ["-c", "echo server >>'$mark'"]}}}'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `berm agent opencode` with the real opencode: bare first, then whole in the sandbox.
+. "$(dirname "$0")/support/loopback.sh"
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 . "$(dirname "$0")/support/agents.sh"

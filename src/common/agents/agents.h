@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/context/context.h"
+#include "common/context/install_paths.h"
 #include "common/format/jsonc.h"
 #include "common/plan/plan.h"
 #include "common/policy/policy.h"
@@ -54,6 +55,17 @@ struct agent_kept {
 	const char *why;
 };
 
+/* How the agent's shell commands get behind a second wall (`--commands`). */
+struct agent_commands {
+	const char *refusal; /* why that cannot be had; NULL: it can */
+	const char *const *arguments; /* before the user's; @shims@: berm's shims; ends with NULL */
+	const char *const *refused; /* how arguments begin that would undo it; ends with NULL */
+	const char *host; /* of `berm setup`, whose hook the private copy `file` gets; NULL: none */
+	const char *file; /* below the home */
+	const char *trust; /* below the home: the copy that gets Codex's record of trust; NULL: none */
+	const char *how; /* for people: what leads a command to the wall */
+};
+
 struct agent {
 	const char *name; /* as typed, and the name of the program */
 	const char *title;
@@ -68,6 +80,7 @@ struct agent {
 	const char *const *hooks; /* JSON files below the home with the user's hooks; ends with NULL */
 	const char *const *url_variables; /* name the API's host; ends with NULL */
 	const char *login, *update; /* one sentence each */
+	const struct agent_commands *commands;
 };
 
 extern const struct agent agent_table[];
@@ -92,9 +105,9 @@ int agent_program_find(struct arena *arena, const struct agent *agent, const str
 		       struct agent_program *program, struct error *err);
 /* Refuses a program that the plan hides, or that commands could replace. */
 int agent_program_judge(const struct agent_program *program, const struct plan *plan, struct error *err);
-/* Returns the argument vector: interpreter, program, the table's arguments, the user's. */
-char *const *agent_program_command(struct arena *arena, const struct agent *agent, const struct agent_program *program,
-				   int count, char **arguments);
+/* Returns the argument vector: interpreter, program, berm's arguments, the user's. */
+char *const *agent_program_command(struct arena *arena, const char *const *own, const struct agent_program *program, int count,
+				   char **arguments);
 
 /* guards.c: refuses a hook of the user whose program is hidden inside. */
 int agent_guards_judge(struct arena *arena, const struct agent *agent, const struct plan *plan, struct error *err);
@@ -128,6 +141,27 @@ int agent_box_fill(struct agent_box *box, int class, struct error *err);
 /* Writes the values that may go back. Adds a line to `told` for each file that was refused, and
  * with is_verbose for each that was written. */
 void agent_box_write_back(const struct agent_box *box, bool is_verbose, struct text *told);
+
+/* Opens the directory of a path below `top`, component by component, without following symlinks.
+ * With is_creating missing ones are made, and what is no directory is removed. Sets *name to the
+ * last component. */
+int agent_open_below(int top, const char *path, bool is_creating, const char **name);
+
+/* commands.c: `--commands`. Refuses an agent, or arguments of the user, with which a command could
+ * be outside of the second wall. */
+int agent_commands_judge(const struct agent *agent, int count, char **arguments, struct error *err);
+/* Returns the table's arguments with those that lead the agent's commands to the wall. */
+const char *const *agent_commands_arguments(struct arena *arena, const struct agent *agent, const struct install_paths *paths);
+/* Adds what the agent needs of berm to `policy`: the shims. */
+void agent_commands_rules(struct arena *arena, const struct install_paths *paths, const char *executable,
+			  struct policy *policy);
+/* Adds the wall to the plan. */
+int agent_commands_plan(struct arena *arena, const struct agent *agent, struct plan *plan, struct error *err);
+/* Makes the home of the commands and the copy with berm's hook. After agent_box_fill. */
+int agent_commands_fill(const struct agent_box *box, const struct plan *plan, const struct install_paths *paths,
+			struct error *err);
+/* Adds the part of `--plan` about the wall. */
+void agent_commands_describe(struct arena *arena, const struct agent *agent, const struct plan *plan, struct text *out);
 
 /* keeper.c: starts a process that writes back while the run lasts, and once more if the launcher is
  * killed. */

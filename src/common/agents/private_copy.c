@@ -24,9 +24,7 @@ enum { COPY_MAX = 4 << 20, NAME_BYTES = 256 };
 static const char lock_name[] = "agent.lock";
 static const int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-/* Opens the directory of a path below `top`, component by component. With is_creating missing ones
- * are made, and what is no directory is removed. Sets *name to the last component. */
-static int open_below(int top, const char *path, bool is_creating, const char **name)
+int agent_open_below(int top, const char *path, bool is_creating, const char **name)
 {
 	autoclose int at = fcntl(top, F_DUPFD_CLOEXEC, 0);
 	const char *slash;
@@ -120,7 +118,7 @@ static int empty_directories(const struct agent_box *box, int home, struct error
 	for (size_t i = 0; box->agent->directories[i]; i++) {
 		const char *path = box->agent->directories[i], *name;
 		bool is_above, is_directory = false;
-		autoclose int parent = open_below(home, path, true, &name);
+		autoclose int parent = agent_open_below(home, path, true, &name);
 		autoclose int directory = -1;
 		if (parent < 0)
 			return error_errno(err, errno, "cannot open %s/%s", box->private_home, path);
@@ -197,7 +195,7 @@ static int make_copy(const struct agent_box *box, int home, const struct agent_c
 	struct private_file file;
 	struct text text = { 0 };
 	int status = 0;
-	autoclose int directory = open_below(home, copy->path, true, &name);
+	autoclose int directory = agent_open_below(home, copy->path, true, &name);
 	autoclose int host = open_host(box, copy, &host_name);
 
 	if (directory < 0)
@@ -288,7 +286,7 @@ static int write_back(const struct agent_box *box, int home, const struct agent_
 	struct text text = { 0 };
 	const char *name, *host_name;
 	int status;
-	autoclose int directory = open_below(home, copy->path, false, &name);
+	autoclose int directory = agent_open_below(home, copy->path, false, &name);
 	autoclose int host = open_host(box, copy, &host_name);
 
 	if (directory < 0 || host < 0 || private_file_read(box->arena, host, host_name, 0, COPY_MAX, &old) < 0)

@@ -177,8 +177,8 @@ int agent_program_judge(const struct agent_program *program, const struct plan *
 	return program->interpreter ? judge_file(plan, program->interpreter, err) : 0;
 }
 
-char *const *agent_program_command(struct arena *arena, const struct agent *agent, const struct agent_program *program,
-				   int count, char **arguments)
+char *const *agent_program_command(struct arena *arena, const char *const *own, const struct agent_program *program, int count,
+				   char **arguments)
 {
 	struct {
 		char **items;
@@ -189,8 +189,8 @@ char *const *agent_program_command(struct arena *arena, const struct agent *agen
 	for (size_t i = 0; program->interpreter && program->interpreter_arguments[i]; i++)
 		*arena_push(arena, &words) = arena_copy(arena, program->interpreter_arguments[i]);
 	*arena_push(arena, &words) = arena_copy(arena, program->path);
-	for (size_t i = 0; agent->arguments[i]; i++)
-		*arena_push(arena, &words) = arena_copy(arena, agent->arguments[i]);
+	for (size_t i = 0; own[i]; i++)
+		*arena_push(arena, &words) = arena_copy(arena, own[i]);
 	for (int i = 0; i < count; i++)
 		*arena_push(arena, &words) = arguments[i];
 	*arena_push(arena, &words) = NULL;

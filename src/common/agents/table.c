@@ -145,9 +145,43 @@ static const struct agent_kept pi_kept[] = {
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+/* Settings on the command line have precedence over those of the user and the project, also while
+ * the agent runs and reads them again; only the administrator's are above. */
+static const struct agent_commands claude_commands = {
+	.arguments = WORDS("--settings", "{\"env\": {\"CLAUDE_CODE_SHELL\": \"@shims@/bash\"}}"),
+	.refused = WORDS("--settings"),
+	.how = "its shell is berm's shim, by --settings, which no settings of the user or the project override",
+};
+/* The hook is in the private copy, which commands behind the wall cannot write. */
+static const struct agent_commands codex_commands = {
+	.arguments = WORDS("-c", "features.hooks=true"),
+	.refused = WORDS("--disable", "features", "-cfeatures", "--config=features", "hooks", "-chooks", "--config=hooks"),
+	.host = "codex",
+	.file = ".codex/hooks.json",
+	.trust = ".codex/config.toml",
+	.how = "a hook in the private copy of ~/.codex/hooks.json gives each command to berm-sh",
+};
+static const struct agent_commands gemini_commands = {
+	.arguments = no_words,
+	.refused = no_words,
+	.host = "gemini",
+	.file = ".gemini/settings.json",
+	.how = "a hook in the private copy of ~/.gemini/settings.json gives each command to berm-sh",
+};
+static const struct agent_commands opencode_commands = {
+	.refusal = "it starts formatters and language servers of the project itself, beside its commands",
+};
+static const struct agent_commands qwen_commands = {
+	.refusal = "its hooks cannot change a command, and it takes its shell from PATH",
+};
+static const struct agent_commands pi_commands = {
+	.refusal = "it has no hook, and a project's own settings and extensions decide how its commands run",
+};
+
 const struct agent agent_table[] = {
 	{
 		.name = "claude",
+		.commands = &claude_commands,
 		.title = "Claude Code",
 		.piece = "agent-claude-code",
 		.arguments = no_words,
@@ -163,6 +197,7 @@ const struct agent agent_table[] = {
 	},
 	{
 		.name = "codex",
+		.commands = &codex_commands,
 		.title = "Codex",
 		.piece = "agent-codex",
 		.arguments = codex_arguments,
@@ -178,6 +213,7 @@ const struct agent agent_table[] = {
 	},
 	{
 		.name = "gemini",
+		.commands = &gemini_commands,
 		.title = "Gemini CLI",
 		.piece = "agent-gemini",
 		.arguments = no_words,
@@ -193,6 +229,7 @@ const struct agent agent_table[] = {
 	},
 	{
 		.name = "opencode",
+		.commands = &opencode_commands,
 		.title = "opencode",
 		.piece = "agent-opencode",
 		.arguments = no_words,
@@ -208,6 +245,7 @@ const struct agent agent_table[] = {
 	},
 	{
 		.name = "qwen",
+		.commands = &qwen_commands,
 		.title = "Qwen Code",
 		.piece = "agent-qwen",
 		.arguments = no_words,
@@ -223,6 +261,7 @@ const struct agent agent_table[] = {
 	},
 	{
 		.name = "pi",
+		.commands = &pi_commands,
 		.title = "pi",
 		.piece = "agent-pi",
 		.arguments = no_words,

@@ -19,6 +19,8 @@ struct agent_run {
 	struct agent_program program;
 	struct policy rules;
 	struct agent_box box;
+	bool is_walled; /* --commands */
+	struct install_paths paths;
 };
 
 static int print_help(void)
@@ -33,6 +35,7 @@ static int print_help(void)
 			     "berm agent [options] -- COMMAND [ARGUMENT...]\n\n"
 			     "Runs a whole agent in the sandbox: its file tools, servers, hooks and commands.\n"
 			     "It reaches its own API only, and has private copies of its login and settings.\n"
+			     "With --commands its shell commands see neither these nor its API key and hosts.\n"
 			     "With -- runs any command, in a private home apart from that of `berm run`.\n",
 			     COMMAND_AGENT, end.data);
 	text_free(&end);
@@ -82,7 +85,7 @@ static int refuse_home(const struct plan *plan, struct error *err)
 static int prepare(struct session *session, struct error *err)
 {
 	struct agent_run *run = session->self;
-	const struct plan *plan = &session->plan;
+	struct plan *plan = &session->plan;
 	const struct plan_documents none = { 0 };
 	struct state state;
 
@@ -99,10 +102,13 @@ static int prepare(struct session *session, struct error *err)
 	if (refuse_tier(plan, err) < 0 || refuse_home(plan, err) < 0 || agent_program_judge(&run->program, plan, err) < 0 ||
 	    agent_box_judge(&run->box, plan, err) < 0 || agent_guards_judge(&session->arena, run->agent, plan, err) < 0)
 		return -1;
+	if (run->is_walled && agent_commands_plan(&session->arena, run->agent, plan, err) < 0)
+		return -1;
 	if (session->options.is_dry_run)
 		return 0;
 	/* state.lock and box.lock stay open until the process exits. */
-	if (state_prepare(plan, &none, &state, err) < 0 || agent_box_fill(&run->box, state.lock, err) < 0)
+	if (state_prepare(plan, &none, &state, err) < 0 || agent_box_fill(&run->box, state.lock, err) < 0 ||
+	    (run->is_walled && agent_commands_fill(&run->box, plan, &run->paths, err) < 0))
 		return -1;
 	return agent_keeper_start(&run->box, err);
 }
@@ -130,6 +136,10 @@ static int find_agent(struct session *session, struct agent_run *run, struct err
 	if (context_detect(&session->arena, &request, &context, err) < 0 ||
 	    agent_program_find(&session->arena, run->agent, &context, &run->program, err) < 0)
 		return -1;
+	if (run->is_walled) {
+		install_paths_find(&session->arena, context.fs, context.executable, &run->paths);
+		agent_commands_rules(&session->arena, &run->paths, context.executable, &run->rules);
+	}
 	return agent_rules(&session->arena, run->agent, &context, &run->program, &run->rules, err);
 }
 
@@ -143,7 +153,44 @@ static int show_plan(struct session *session, struct agent_run *run, char *const
 		return status;
 	text_add(&out, "\n");
 	agent_describe(&session->arena, run->agent, &run->program, &session->plan.context, &out);
+	if (run->is_walled)
+		agent_commands_describe(&session->arena, run->agent, &session->plan, &out);
 	return report_text(&out);
+}
+
+/* Options after the name are the agent's. --commands is no option of any agent. */
+static void take_late_options(struct options *options, int argc, char **argv, int *rest)
+{
+	char *name = argv[*rest];
+	while (*rest + 1 < argc && (strcmp(argv[*rest + 1], "--commands") == 0 ||
+				    (options->wants_wall && strcmp(argv[*rest + 1], "--plan") == 0))) {
+		bool is_plan = strcmp(argv[*rest + 1], "--plan") == 0;
+		options->wants_plan |= is_plan;
+		options->wants_wall |= !is_plan;
+		argv[++*rest] = name;
+	}
+}
+
+/* --commands has a private home of its own: commands that were not behind the wall wrote the
+ * other one. */
+static int open_agent(struct session *session, struct agent_run *run, int count, char **arguments, char *const **command,
+		      struct error *err)
+{
+	const char *const *own = run->agent->arguments;
+	run->is_walled = session->options.wants_wall;
+	if (arguments_refuse_inside("an agent is started outside of it", err) < 0)
+		return -1;
+	if (run->is_walled && (agent_commands_judge(run->agent, count, arguments, err) < 0 || backend_wall_judge(err) < 0))
+		return -1;
+	if (find_agent(session, run, err) < 0)
+		return -1;
+	session->agent = run->is_walled ? arena_printf(&session->arena, "%s-commands", run->agent->name) : run->agent->name;
+	session->piece = run->agent->piece;
+	session->piece_rules = &run->rules;
+	if (run->is_walled)
+		own = agent_commands_arguments(&session->arena, run->agent, &run->paths);
+	*command = agent_program_command(&session->arena, own, &run->program, count, arguments);
+	return 0;
 }
 
 int cmd_agent(int argc, char **argv)
@@ -172,13 +219,12 @@ int cmd_agent(int argc, char **argv)
 		run.agent = agent_find(argv[rest]);
 		if (!run.agent)
 			return unknown_agent(argv[rest]);
-		if (arguments_refuse_inside("an agent is started outside of it", &err) < 0 ||
-		    find_agent(&session, &run, &err) < 0)
+		take_late_options(&session.options, argc, argv, &rest);
+		if (open_agent(&session, &run, argc - rest - 1, argv + rest + 1, &command, &err) < 0)
 			return report_error(&err);
-		session.agent = run.agent->name;
-		session.piece = run.agent->piece;
-		session.piece_rules = &run.rules;
-		command = agent_program_command(&session.arena, run.agent, &run.program, argc - rest - 1, argv + rest + 1);
+	} else if (session.options.wants_wall) {
+		error_set(&err, "--commands needs the name of an agent: of a command berm does not know what its commands are");
+		return report_error(&err);
 	}
 	return session.options.is_dry_run || session.options.wants_plan ? show_plan(&session, &run, command)
 									: run_command(&session, command);

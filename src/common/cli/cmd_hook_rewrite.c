@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/backend.h"
 #include "common/setup/agent_hook.h"
 #include "common/context/install_paths.h"
 #include "common/context/inside.h"
@@ -120,6 +121,33 @@ static int confirm_shell(struct session *session, const struct setup_host *host,
 	return check_shell(session, host, paths, err);
 }
 
+/* A nested sandbox could only remove permissions that the agent was given. With `berm agent NAME
+ * --commands` that is the purpose: berm-sh puts the command behind the second wall. */
+static int answer_inside(struct session *session, const struct setup_host *host, struct jsonc_text input,
+			 struct agent_hook_answer *answer, struct error *err)
+{
+	struct context_request request = { .has_no_project = true };
+	struct agent_hook_wrapper wrapper = { 0 };
+	struct install_paths paths;
+	struct wall wall;
+	int found = backend_wall_read(&session->arena, &wall, err);
+
+	if (found < 0)
+		return -1;
+	if (found == 0)
+		return agent_hook_rewrite(&session->arena, host, input, NULL, answer, err);
+	if (context_detect(&session->arena, &request, &session->context, err) < 0)
+		return -1;
+	install_paths_find(&session->arena, session->context.fs, session->context.executable, &paths);
+	if (host->hook->shell_variable)
+		return confirm_shell(session, host, input, &paths, answer, err);
+	/* Gemini CLI takes `bash -c` off a command again. */
+	wrapper.program = paths.shell;
+	if (access(wrapper.program, X_OK) < 0)
+		return error_errno(err, errno, "cannot find %s", wrapper.program);
+	return agent_hook_rewrite(&session->arena, host, input, &wrapper, answer, err);
+}
+
 static int make_answer(struct session *session, const struct setup_host *host, const struct text *input,
 		       struct agent_hook_answer *answer, struct error *err)
 {
@@ -131,9 +159,8 @@ static int make_answer(struct session *session, const struct setup_host *host, c
 
 	if (agent_hook_accesses(arena, host, call.input, &call.tool, &call.accesses, err) < 0)
 		return -1;
-	/* A nested sandbox could only remove permissions that the agent was given. */
 	if (inside_sandbox())
-		return call.tool ? 0 : agent_hook_rewrite(arena, host, call.input, NULL, answer, err);
+		return call.tool ? 0 : answer_inside(session, host, call.input, answer, err);
 	if (!wrapper.shell || agent_hook_workspace(arena, host, call.input, root, &call.workspace, err) < 0 ||
 	    find_project(session, call.workspace, &call.project, err) < 0)
 		return -1;

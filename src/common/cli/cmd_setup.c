@@ -106,6 +106,20 @@ static void find_overrides(struct setup *setup)
 		setup_find_overrides(&request, &setup->overrides);
 }
 
+/* Users only look at the administrator's file. */
+static int read_file(struct setup *setup, const char *path, struct error *err)
+{
+	struct session *session = &setup->session;
+	struct setup_file *file = &setup->file;
+	if (!session->options.wants_managed || geteuid() == 0)
+		return setup_file_read(&session->arena, &session->context, path, file, err);
+	*file = (struct setup_file){ .path = path, .real = path };
+	if (setup_file_peek(&session->arena, path, &file->text, err) < 0)
+		return -1;
+	file->exists = file->text.length > 0;
+	return 0;
+}
+
 int setup_open_host(struct setup *setup, const struct setup_host *host, struct error *err)
 {
 	struct session *session = &setup->session;
@@ -124,7 +138,7 @@ int setup_open_host(struct setup *setup, const struct setup_host *host, struct e
 	setup->has_file = path;
 	if (!path)
 		return 0;
-	if (setup_file_read(&session->arena, &session->context, path, &setup->file, err) < 0)
+	if (read_file(setup, path, err) < 0)
 		return -1;
 	/* Without the file there are no servers and nothing to write. */
 	if (host->format == SETUP_SERVERS && !setup->file.exists) {
@@ -488,6 +502,21 @@ static int choose_host(const struct options *options, const char *word, const st
 	return 0;
 }
 
+/* For --check: where the user's own file has nothing, the administrator's may have it. */
+static int open_managed(struct setup *setup, const struct setup_host *host, struct error *err)
+{
+	struct options *options = &setup->session.options;
+	if (!options->wants_check || setup->state != SETUP_ABSENT || !host->managed || options->file || options->wants_managed)
+		return 0;
+	options->wants_managed = true;
+	if (setup_open_host(setup, host, err) < 0)
+		return -1;
+	if (setup->state == SETUP_IN_FORCE)
+		return 0;
+	options->wants_managed = false;
+	return setup_open_host(setup, host, err);
+}
+
 static int setup_word(struct setup *setup, const char *word)
 {
 	const struct setup_host *host;
@@ -498,7 +527,7 @@ static int setup_word(struct setup *setup, const char *word)
 		return report_error(&err);
 	if (!host)
 		return setup_list(setup);
-	status = setup_open_host(setup, host, &err) < 0 ? -1 : act(setup, &err);
+	status = setup_open_host(setup, host, &err) < 0 || open_managed(setup, host, &err) < 0 ? -1 : act(setup, &err);
 	return status < 0 ? report_error(&err) : status;
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/backend.h"
 #include "common/base/cleanup.h"
+#include "common/shell/claude_files.h"
 #include "common/shell/claude_prefix.h"
 #include "common/context/inside.h"
 #include "common/context/programs.h"
@@ -25,16 +26,51 @@ enum { REPORT_DESCRIPTOR = 90 };
 
 static void narrow(struct session *session)
 {
+	struct policy *files = arena_alloc(&session->arena, sizeof *files);
+	const char *piece = session->piece = "npm-script";
+
 	session->is_narrowing = true;
-	session->piece = "npm-script";
-	session->cache.words = session_narrow_words(&session->arena, session->piece);
+	*files = (struct policy){ 0 };
+	claude_files_rules(&session->arena, files);
+	/* Other directories are another plan. */
+	for (size_t i = 0; i < files->files.read.count; i++)
+		piece = arena_printf(&session->arena, "%s %s", piece, files->files.read.items[i].text);
+	if (files->files.read.count > 0)
+		session->piece_rules = files;
+	session->cache.words = session_narrow_words(&session->arena, piece);
+}
+
+/* The variables of a command behind the wall. */
+static int change_variables(const struct wall *wall, struct error *err)
+{
+	for (size_t i = 0; i < wall->unset.count; i++)
+		if (unsetenv(wall->unset.items[i]) < 0)
+			return error_errno(err, errno, "cannot remove the variable %s", wall->unset.items[i]);
+	for (size_t i = 0; i < wall->set.count; i++)
+		if (putenv(wall->set.items[i]) != 0)
+			return error_errno(err, errno, "cannot set a variable");
+	return 0;
+}
+
+/* In the sandbox of `berm agent NAME --commands` a shell is behind a second wall. */
+static int enter_wall(struct arena *arena, struct error *err)
+{
+	struct wall wall;
+	int found = backend_wall_read(arena, &wall, err);
+	if (found <= 0)
+		return found;
+	return change_variables(&wall, err) < 0 ? -1 : backend_wall_enter(arena, &wall, err);
 }
 
 /* Executes the shell without a second sandbox: this process already runs in one, for example in a
  * Makefile that names the shim. */
-static int execute_here(char *const *command)
+static int execute_here(struct arena *arena, char *const *command)
 {
 	struct error err = { 0 };
+	if (enter_wall(arena, &err) < 0) {
+		report_error(&err);
+		return EXIT_REFUSED;
+	}
 	execv(command[0], command);
 	error_errno(&err, errno, "cannot execute %s", command[0]);
 	report_error(&err);
@@ -170,7 +206,7 @@ static int run_string(struct session *session, char *string)
 		return not_found(&err);
 	command = program_command(&session->arena, shell, false, 2, arguments);
 	if (inside_sandbox())
-		return execute_here(command);
+		return execute_here(&session->arena, command);
 	return run_reporting(session, command, &command[2]);
 }
 
@@ -197,7 +233,7 @@ int cmd_shim(int argc, char **argv)
 	}
 	command = program_command(&session.arena, shell, base[0] == '-', argc - 1, argv + 1);
 	if (inside_sandbox()) {
-		status = execute_here(command);
+		status = execute_here(&session.arena, command);
 	} else {
 		string = find_string(argc, argv, command);
 		if (!string)

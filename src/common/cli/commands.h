@@ -14,7 +14,7 @@
 
 /* The options that each subcommand accepts. */
 #define COMMAND_RUN (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(DRY_RUN) | OPTION(COPY) | OPTION(UNDOABLE) | OPTION(HELP))
-#define COMMAND_AGENT (COMMAND_RUN | OPTION(PLAN))
+#define COMMAND_AGENT (COMMAND_RUN | OPTION(PLAN) | OPTION(COMMANDS))
 #define COMMAND_SHELL (OPTIONS_POLICY | OPTION(PASS_FD) | OPTION(COPY) | OPTION(UNDOABLE) | OPTION(HELP))
 #define COMMAND_PLAN                                                                                                           \
 	(OPTIONS_POLICY | OPTION(JSON) | OPTION(FORMAT) | OPTION(OS) | OPTION(CONTEXT) | OPTION(WHY_REBUILT) | OPTION(HELP))

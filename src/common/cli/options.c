@@ -251,6 +251,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_COPY] = { "copy", 0, "[NAME]", "change a copy of the project (berm diff, apply)", take_copy, 0 },
 	[OPTION_UNDOABLE] = { "undo", 0, NULL, "let `berm undo` take the changes back", take_undoable, 0 },
 	[OPTION_PLAN] = { "plan", 0, NULL, "show the plan and the agent's files, run nothing", SET(wants_plan) },
+	[OPTION_COMMANDS] = { "commands", 0, NULL, "keep login and API key from its shell commands", SET(wants_wall) },
 	[OPTION_JSON] = { "json", 0, NULL, "print JSON", SET(wants_json) },
 	[OPTION_FORMAT] = { "format", 0, "text|json|sbpl", "print text, JSON or a macOS profile", take_format, 0 },
 	[OPTION_OS] = { "os", 0, "linux|macos", "answer for this system", take_os, 0 },

@@ -28,6 +28,7 @@ enum option_id {
 	OPTION_COPY,
 	OPTION_UNDOABLE,
 	OPTION_PLAN,
+	OPTION_COMMANDS,
 	OPTION_JSON,
 	OPTION_FORMAT,
 	OPTION_OS,
@@ -82,6 +83,7 @@ struct options {
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
 	bool wants_plan; /* agent --plan */
 	const char *copy; /* run --copy[=NAME]; NULL without */
+	bool wants_wall; /* agent --commands */
 	bool is_yes; /* --yes: asks nothing */
 	bool wants_list, wants_drop; /* trust */
 	const char *content; /* trust --drop=CONTENT, or NULL for every content */

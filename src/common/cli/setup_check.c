@@ -15,6 +15,8 @@ enum { NOT_IN_FORCE = 1 };
 static void print_reasons(const struct setup *setup)
 {
 	struct arena *arena = setup->request.arena;
+	if (setup->session.options.wants_managed && setup->state == SETUP_IN_FORCE)
+		report_detail(2, arena_printf(arena, "by the administrator's settings: %s", setup->file.path));
 	for (size_t i = 0; i < setup->overrides.count; i++)
 		report_detail(2, arena_printf(arena, "%s: %s", setup->overrides.items[i].place, setup->overrides.items[i].why));
 	if (setup->overrides.count == 0 && setup_judge_host(setup) == SETUP_IN_FORCE && !setup->is_proven)

@@ -12,6 +12,10 @@
 #define INSIDE_SUMMARY INSIDE_DIRECTORY "/summary"
 /* The guarantees of the sandbox, for a berm inside it (common/plan/held.h). */
 #define INSIDE_HELD INSIDE_DIRECTORY "/held"
+/* The second wall around the shell commands of an agent (common/plan/wall.h), and a file that only
+ * processes outside of that wall can open. */
+#define INSIDE_WALL INSIDE_DIRECTORY "/wall"
+#define INSIDE_AGENT INSIDE_DIRECTORY "/agent"
 
 /* True if this process is in a sandbox of berm. */
 bool inside_sandbox(void);

@@ -135,3 +135,13 @@ const char *environment_fill_proxy(struct arena *arena, const char *value, uint1
 	text_free(&out);
 	return result;
 }
+
+const char *environment_open_proxy(struct arena *arena, const char *value, uint16_t port)
+{
+	const char *at = strstr(value, LOGIN);
+	if (!at)
+		return strstr(value, SECRET) ? "" : NULL;
+	if (text_starts_with(value, "socks"))
+		return "";
+	return arena_printf(arena, "%.*s127.0.0.1:%u%s", (int)(at - value), value, port + 1u, at + strlen(LOGIN));
+}

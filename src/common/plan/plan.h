@@ -336,6 +336,12 @@ struct plan {
 	const char *held; /* what it holds, for a berm inside: held.c */
 	/* Documents that the run itself adds to those of the plan; not cached. */
 	struct plan_documents added;
+	/* The destinations of commands behind a second wall (wall.h), which use the proxy's open
+	 * port; not cached. */
+	struct plan_commands {
+		bool are_walled;
+		struct destinations allow;
+	} commands;
 
 	struct plan_notes notes;
 
@@ -367,6 +373,9 @@ void plan_add_variable(struct plan *plan, const char *name, const char *value);
 /* environment_proxy.c: returns the value of an environment variable with the proxy's port and the
  * secret of this run filled in. */
 const char *environment_fill_proxy(struct arena *arena, const char *value, uint16_t port, const char *secret);
+/* Returns a value of a proxy variable for the open port, which takes no secret. NULL if the value
+ * names no proxy, "" if the open port does not serve its protocol. */
+const char *environment_open_proxy(struct arena *arena, const char *value, uint16_t port);
 /* environment.c: fills the environment of a cached plan: the caller's variables as they are now,
  * and `own`, which berm and the policy set when the plan was made. */
 void environment_restore(struct plan *plan, const struct plan_variables *own);

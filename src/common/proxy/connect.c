@@ -35,6 +35,8 @@ static bool judge(const struct connection *connection, const struct dns_addresse
 	struct destination_policy policy = connection->settings->policy;
 	struct address own[DNS_ADDRESS_MAX];
 
+	if (connection->is_open && connection->settings->open_allow)
+		policy.allow = connection->settings->open_allow;
 	if (!destination_judge(&policy, connection->host, connection->port, resolved->items, resolved->count, rule, reason))
 		return false;
 	policy.own = own;

@@ -38,6 +38,8 @@ struct proxy_listener {
 
 struct proxy_settings {
 	struct destination_policy policy;
+	/* Of connections without the secret, on open listeners; NULL: those of `policy`. */
+	const struct destinations *open_allow;
 	const char *secret;
 	struct proxy_limits limits;
 	struct resolver *resolver;

@@ -19,6 +19,10 @@ const struct setup_host *agent_hook_host(const char *name)
 static void add_wrapper(struct text *out, const struct agent_hook_wrapper *wrapper)
 {
 	text_add_shell_word(out, wrapper->program);
+	if (!wrapper->project) {
+		text_add(out, " ");
+		return;
+	}
 	text_add(out, " run --project=");
 	text_add_shell_word(out, wrapper->project);
 	text_add(out, " -- ");
@@ -32,6 +36,9 @@ static const char *wrap(struct arena *arena, const struct agent_hook_wrapper *wr
 	struct text out = { 0 };
 	const char *result;
 	add_wrapper(&out, wrapper);
+	/* berm-sh takes one string, and one that begins with a dash for an option. */
+	if (!wrapper->project && (command[0] == '-' || command[0] == '\0'))
+		command = arena_printf(arena, " %s", command);
 	text_add_shell_quoted(&out, command);
 	result = arena_copy_n(arena, out.data, out.length);
 	text_free(&out);

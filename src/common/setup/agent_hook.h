@@ -19,9 +19,9 @@ const struct setup_host *agent_hook_host(const char *name);
 
 /* The command line around a command. Absolute paths. */
 struct agent_hook_wrapper {
-	const char *program; /* berm */
+	const char *program; /* berm; without a project berm-sh, which takes the command as one string */
 	const char *shell; /* the shell in the sandbox */
-	const char *project;
+	const char *project; /* or NULL */
 };
 
 struct agent_hook_answer {

@@ -166,6 +166,8 @@ static uint64_t extra_rights(const struct landlock_extra *extra)
 
 	if (extra->is_list_only)
 		return READ_DIR;
+	if (extra->is_socket)
+		return RESOLVE_UNIX;
 	return extra->is_device ? rights | IOCTL_DEV : rights;
 }
 
@@ -229,7 +231,8 @@ static int fill(const struct landlock_ruleset *ruleset, const struct content *co
 		if (landlock_grant(ruleset, content->directories[i], 0, content->directory_rights, err) < 0)
 			return -1;
 	for (size_t i = 0; i < content->extra_count; i++)
-		if (landlock_grant(ruleset, content->extra[i].path, 0, extra_rights(&content->extra[i]), err) < 0)
+		if (landlock_grant(ruleset, content->extra[i].path, content->extra[i].is_exact ? RESOLVE_NO_SYMLINKS : 0,
+				   extra_rights(&content->extra[i]), err) < 0)
 			return -1;
 	return 0;
 }
@@ -288,6 +291,13 @@ int landlock_apply_no_creation(const char *const *directories, size_t count, int
 	struct landlock_handled handled = { .filesystem = creation & landlock_known_at(abi).filesystem,
 					    .scoped = landlock_known_at(abi).scoped & SCOPE_SIGNAL };
 	struct content content = { .directories = directories, .directory_count = count, .directory_rights = creation };
+	return enforce(&handled, abi, &content, err);
+}
+
+int landlock_apply_paths(const struct landlock_extra *paths, size_t count, int abi, struct error *err)
+{
+	struct landlock_handled handled = landlock_handled_at(abi, false);
+	struct content content = { .extra = paths, .extra_count = count };
 	return enforce(&handled, abi, &content, err);
 }
 

@@ -47,6 +47,8 @@ struct landlock_extra {
 	bool is_writable;
 	bool is_device; /* grants ioctl on device nodes */
 	bool is_list_only; /* grants listing of directories but not reading of files: for `/` itself */
+	bool is_socket; /* grants connecting to it, nothing else */
+	bool is_exact; /* a symlink on the way grants nothing */
 };
 
 /* For a helper process outside: allows reading files below these directories, nothing else of the
@@ -67,6 +69,9 @@ int landlock_apply_tier(const struct plan *plan, const struct landlock_extra *ex
  * signals from reaching processes outside it, init among them. Sockets may be bound: a host does
  * not read one. For the command whose creations init's deputy performs (linux/guard). */
 int landlock_apply_no_creation(const char *const *directories, size_t count, int abi, struct error *err);
+/* Adds a layer that grants these paths and nothing else, and keeps signals and abstract sockets
+ * from reaching processes outside it. The network is left alone. */
+int landlock_apply_paths(const struct landlock_extra *paths, size_t count, int abi, struct error *err);
 /* Adds a layer that only keeps signals from reaching processes outside it. Does nothing if the
  * kernel cannot. */
 int landlock_scope_signals(int abi, struct error *err);

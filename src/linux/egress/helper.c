@@ -187,6 +187,7 @@ static int serve(struct helper *helper)
 			    .deny = &plan->network.deny,
 			    .own = helper->own.items,
 			    .own_count = helper->own.count },
+		.open_allow = plan->commands.are_walled ? &plan->commands.allow : NULL,
 		.secret = role->secret ? role->secret : "",
 		.limits = proxy_default_limits,
 		.resolver = &helper->resolver,

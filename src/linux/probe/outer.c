@@ -20,7 +20,7 @@
 #define STATX_ATTR_MOUNT_ROOT 0x00002000
 #endif
 
-enum { HELD_BYTES = 1 << 20 };
+enum { DOCUMENT_BYTES = 1 << 20 };
 
 static bool is_mount_root(int fd)
 {
@@ -74,17 +74,32 @@ bool outer_holds(const struct plan *plan, const char *path, bool is_secret)
 
 /* The directory must be the root of a read-only mount: commands of a sandbox cannot mount, and /run
  * of a host belongs to root. */
-void outer_read(const struct plan *plan, struct held *held)
+int outer_document(struct arena *arena, const char *name, int *directory, const char **text)
 {
-	autoclose int directory = sys_openat2(AT_FDCWD, INSIDE_DIRECTORY, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+	autoclose int place = sys_openat2(AT_FDCWD, INSIDE_DIRECTORY, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
 	autoclose int file = -1;
 	struct private_file content;
+	if (place < 0 || !is_mount_root(place) || !is_read_only(place))
+		return 0;
+	file = sys_openat2(place, name, O_RDONLY | O_NONBLOCK, RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+	if (file < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (private_file_read_fd(arena, file, DOCUMENT_BYTES, &content) < 0)
+		return -1;
+	if (strlen(content.bytes) != content.length) {
+		errno = EINVAL;
+		return -1;
+	}
+	*text = content.bytes;
+	if (directory)
+		*directory = steal_fd(&place);
+	return 1;
+}
+
+void outer_read(const struct plan *plan, struct held *held)
+{
+	const char *text;
 	*held = (struct held){ .planting = LEVEL_LAUNCH, .secrets = LEVEL_LAUNCH };
-	if (directory < 0 || !is_mount_root(directory) || !is_read_only(directory))
-		return;
-	file = sys_openat2(directory, path_base_name(INSIDE_HELD), O_RDONLY | O_NONBLOCK,
-			   RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
-	if (file >= 0 && private_file_read_fd(plan->arena, file, HELD_BYTES, &content) == 0 &&
-	    strlen(content.bytes) == content.length)
-		held_compare(plan, content.bytes, guard_is_around(), held);
+	if (outer_document(plan->arena, path_base_name(INSIDE_HELD), NULL, &text) == 1)
+		held_compare(plan, text, guard_is_around(), held);
 }

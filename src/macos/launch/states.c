@@ -111,6 +111,26 @@ bool inside_is_marked(void)
 	return false;
 }
 
+int backend_wall_judge(struct error *err)
+{
+	return error_set(err, "--commands is not possible on macOS");
+}
+
+int backend_wall_read(struct arena *arena, struct wall *wall, struct error *err)
+{
+	(void)arena;
+	(void)wall;
+	(void)err;
+	return 0;
+}
+
+int backend_wall_enter(struct arena *arena, const struct wall *wall, struct error *err)
+{
+	(void)arena;
+	(void)wall;
+	return backend_wall_judge(err);
+}
+
 void backend_explain(struct error *err)
 {
 	(void)err;

@@ -10,8 +10,8 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # An agent with a native binary takes minutes on a slow line.
 npm_patience=300
-# Seconds for one conversation.
-agent_patience=${BERM_AGENT_SECONDS:-150}
+# Seconds for one conversation: opencode takes two minutes on a busy machine.
+agent_patience=${BERM_AGENT_SECONDS:-600}
 
 if [ "$(id -u)" -eq 0 ]; then
 	echo "agents run as an ordinary user here: script/test --agents"
@@ -19,9 +19,11 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 command -v python3 >/dev/null || { echo "python3 is needed"; exit 77; }
 
-# agent NAME: installs the package of this name from tests/agents/packages and sets $modules.
+declare -A titles=([claude-code]='Claude Code' [codex]=Codex [gemini]='Gemini CLI' [opencode]=opencode [qwen]='Qwen Code' [pi]=pi)
+# agent NAME: installs the package of this name from tests/agents/packages and sets $modules and $title.
 agent() {
 	local package
+	title=${titles[$1]:-$1}
 	package=$(awk -v name="$1" '$1 == name { print $2 "@" $3 }' "$here/../packages")
 	npm_packages "agents/$1-${package##*@}" "$package"
 	modules=$modules/node_modules
@@ -123,8 +125,8 @@ expect_hidden() {
 }
 
 # The conversation that every agent has. The script defines read_file PATH and write_file PATH TEXT,
-# which add a step with the agent's own tool, $own_settings, a file of the project that the agent obeys,
-# and $title.
+# which add a step with the agent's own tool, and $own_settings, a file of the project that the agent
+# obeys.
 conversation() {
 	steps=()
 	# shellcheck disable=SC2016 # for the shell of the agent
@@ -158,23 +160,36 @@ made() {
 	if [ -e "$1" ]; then echo yes; else echo no; fi
 }
 
-# rate SHAPE: after a conversation, one row for tests/agents/table, if that asked: by the shell / by
-# the agent's own tool.
+# milliseconds: the median of the first commands of a conversation, from the model's answer to the
+# agent's next request. The sixth, which waits for the network, is left out.
+milliseconds() {
+	python3 -c 'import json, statistics, sys
+entries = [entry for entry in map(json.loads, open(sys.argv[1])) if entry.get("step") in (1, 2, 3, 4, 5, 7)]
+print(round(statistics.median({entry["step"]: entry["ms"] for entry in entries}.values())) if entries else "?")' "$scratch/model.log"
+}
+
+# rate SHAPE: after a conversation, one row for tests/agents/table, if the directory BERM_AGENT_TABLE is
+# named: by the shell / by the agent's own tool.
 rate() {
 	local commit=no network=no
 	[ -n "${BERM_AGENT_TABLE:-}" ] || return 0
+	mkdir -p "$BERM_AGENT_TABLE"
 	case $(result 5) in *committed*) commit=yes ;; esac
 	case $(result 6) in *REACHED*) network=reached ;; esac
-	printf '| %s | %s |' "$title" "$1"
-	if [ "${has_read_tool:-yes}" = yes ]; then
-		printf ' %s / %s | %s / %s |' "$(word 1 "FAKE-KEY-$$")" "$(word 8 "FAKE-KEY-$$")" "$(word 2 "FAKE-ENV-$$")" "$(word 9 "FAKE-ENV-$$")"
-	else
-		printf ' %s / - | %s / - |' "$(word 1 "FAKE-KEY-$$")" "$(word 2 "FAKE-ENV-$$")"
-	fi
-	printf ' %s / %s | %s / %s | %s | %s | %s |\n' "$(made "$HOME/outside-shell.txt")" "$(made "$HOME/outside-tool.txt")" \
-		"$(made "$project/.git/hooks/post-commit")" "$(made "$project/.git/hooks/pre-push")" "$(made "$project/$own_settings")" \
-		"$commit" "$network"
-} >>"${BERM_AGENT_TABLE:-/dev/null}"
+	{
+		printf '| %s | %s |' "$title" "$1"
+		if [ "${has_read_tool:-yes}" = yes ]; then
+			printf ' %s / %s | %s / %s |' "$(word 1 "FAKE-KEY-$$")" "$(word 8 "FAKE-KEY-$$")" "$(word 2 "FAKE-ENV-$$")" "$(word 9 "FAKE-ENV-$$")"
+		else
+			printf ' %s / - | %s / - |' "$(word 1 "FAKE-KEY-$$")" "$(word 2 "FAKE-ENV-$$")"
+		fi
+		printf ' %s / %s | %s / %s | %s | %s | %s | %s |\n' "$(made "$HOME/outside-shell.txt")" "$(made "$HOME/outside-tool.txt")" \
+			"$(made "$project/.git/hooks/post-commit")" "$(made "$project/.git/hooks/pre-push")" "$(made "$project/$own_settings")" \
+			"$commit" "$network" "$(milliseconds)"
+	} >"$BERM_AGENT_TABLE/$title, $1"
+	# tests/agents/table --run wants rows only.
+	[ "$1" != "${BERM_AGENT_LAST_ROW:-}" ] || finish
+}
 
 # own_sandbox COMMAND...: the same with the agent's own sandbox, for the table alone. Some agents go on
 # without it, or run nothing: a sandbox counts only if a command ran and could not write outside.
@@ -184,7 +199,7 @@ own_sandbox() {
 	play "$@"
 	case $(result 7)$(made "$HOME/outside-shell.txt") in
 	*status=7*no) rate "its own sandbox" ;;
-	*) printf '| %s | its own sandbox | did not start here | | | | | | |\n' "$title" >>"$BERM_AGENT_TABLE" ;;
+	*) printf '| %s | its own sandbox | did not start here | | | | | | | |\n' "$title" >"$BERM_AGENT_TABLE/$title, its own sandbox" ;;
 	esac
 	tidy
 }
@@ -364,8 +379,7 @@ boxed_conversation() {
 	done
 	conversation
 	play "$BERM" run "${options[@]}" -- "$@"
-	rate "berm run -- AGENT"
-	expect_result "boxed: the shell is inside" 1 "inside=1"
+		expect_result "boxed: the shell is inside" 1 "inside=1"
 	expect "boxed: the agent's settings are not planted" test ! -e "$project/$own_settings"
 	expect_hidden "boxed: the shell does not read the key" 1 "FAKE-KEY-$$"
 	expect_hidden "boxed: nor .env" 2 "FAKE-ENV-$$"
@@ -395,6 +409,7 @@ put_program() {
 whole_conversation() {
 	conversation
 	play "$BERM" agent "$@"
+	rate "berm agent"
 	expect_equal "whole: the agent ends well" 0 "$played"
 	expect_result "whole: the shell is inside" 1 "inside=1"
 	expect_hidden "whole: the shell does not read the key" 1 "FAKE-KEY-$$"
@@ -421,13 +436,59 @@ server_conversation() {
 	if [ -n "${background_input:-}" ]; then
 		shell 'python3 -m http.server 8137 --bind 127.0.0.1' "$background_input"
 	else
-		shell '(setsid python3 -m http.server 8137 --bind 127.0.0.1 >/dev/null 2>&1 </dev/null &) ; echo started'
+		# It waits for the server: the agent kills the process group of a command that ended.
+		shell '(setsid python3 -m http.server 8137 --bind 127.0.0.1 >/dev/null 2>&1 </dev/null &) ;
+			until curl -s http://127.0.0.1:8137/ >/dev/null; do sleep 0.1; done; echo started'
 	fi
 	shell 'curl -sS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8137/page.txt'
 	play "$BERM" agent "$@"
 	expect_result "a server that one command starts answers the next" 2 served
 	expect "and is gone with the agent" test -z "$(with_word 'http.server 8137' | head -n 1)"
 	rm -f page.txt
+}
+
+# walled_conversation NAME VARIABLE FILE ARGUMENT...: `berm agent NAME --commands`. A shell command sees neither
+# the API key in this variable nor the login in this file of the home, which the agent itself has. The
+# control is the same without --commands. The home is not in /tmp, see the caller.
+walled_conversation() {
+	local name=$1 variable=$2 file=$3 key=FAKE-API-$$
+	local -x "$variable=$key"
+	shift 3
+	steps=()
+	# shellcheck disable=SC2016 # for the shell of the agent
+	shell 'echo "inside=$BERM key=$'"$variable"'."; cat '"$HOME/$file"'; cat /proc/[0-9]*/environ 2>/dev/null | tr "\0" "\n" | grep '"$variable"
+	shell 'echo content >made.txt && git add made.txt && git '"${git_options:-}"' commit -qm made && echo committed'
+	shell '(setsid python3 -m http.server 8138 --bind 127.0.0.1 >/dev/null 2>&1 </dev/null &) ;
+		until curl -s http://127.0.0.1:8138/ >/dev/null; do sleep 0.1; done; echo started'
+	shell 'curl -sS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8138/first.txt'
+	shell 'echo from-a-command >/tmp/shared.txt; echo kept >~/kept.txt; sh -c "exit 7"; echo "status=$?"'
+	shell 'cat /tmp/shared.txt ~/kept.txt'
+	read_file "$project/first.txt"
+	write_file "$project/good.txt" "good $$"
+	shell "mkdir -p $(dirname "$own_settings"); echo >$own_settings; echo end"
+	play "$BERM" agent "$name" "$@"
+	expect_result "walled: the control: a command sees the API key" 1 "key=$key."
+	expect_result "walled: the control: and the login" 1 "FAKE-LOGIN-$$"
+	tidy
+	play "$BERM" agent "$name" --commands "$@"
+	expect_equal "walled: the agent ends well" 0 "$played"
+	expect_result "walled: a command is inside, without the API key" 1 "inside=1 key=."
+	expect_hidden "walled: nor in another process" 1 "$key"
+	expect_hidden "walled: without the login" 1 "FAKE-LOGIN-$$"
+	expect_result "walled: a commit works" 2 committed
+	expect_result "walled: a server that one command starts answers the next" 4 first
+	[ "${keeps_status:-yes}" = no ] || expect_result "walled: a status comes back" 5 status=7
+	expect_result "walled: /tmp and the home stay" 6 "from-a-command"
+	expect_result "walled: and the home of the commands" 6 kept
+	expect_result "walled: the tool reads" 7 first
+	expect_equal "walled: the tool writes" "good $$" "$(cat "$project/good.txt")"
+	expect "walled: the agent's settings are not planted" test ! -e "$project/$own_settings"
+	tidy
+	[ -n "${BERM_AGENT_TABLE:-}" ] || return 0
+	conversation
+	play "$BERM" agent "$name" --commands "$@"
+	rate "berm agent --commands"
+	tidy
 }
 
 # A directory of the home as text, to compare: names, modes and content.

@@ -10,12 +10,13 @@
 #   {"shell": "COMMAND", "input": {...}}      the agent's own shell tool; input adds arguments
 #   {"tool": "NAME", "input": {...}}          any tool with JSON arguments
 #   {"tool": "NAME", "text": "..."}           a tool with free text (apply_patch)
-# LOG gets one JSON object per line: {"tools": [...]}, {"step": N, "result": TEXT, "is_error": BOOL},
-# {"request": PATH} and {"reached": PATH} for a GET below /reach, which commands try.
+# LOG gets one JSON object per line: {"tools": [...]}, {"step": N, "result": TEXT, "is_error": BOOL,
+# "ms": from the answer to the next request}, {"request": PATH} and {"reached": PATH} for a GET below /reach, which commands try.
 import http.server
 import json
 import os
 import sys
+import time
 
 # Shell tools by the names that agents give them, and the argument that has the command.
 SHELLS = {
@@ -63,6 +64,7 @@ class Player:
 
     def __init__(self, script, log):
         self.script, self.log = script, log
+        self.answered = time.monotonic()
 
     def note(self, entry):
         with open(self.log, "a", encoding="utf-8") as out:
@@ -73,11 +75,13 @@ class Player:
         if not shell_of(tools):
             return None
         if results:
-            self.note({"step": len(results), "result": results[-1][0], "is_error": bool(results[-1][1])})
+            self.note({"step": len(results), "result": results[-1][0], "is_error": bool(results[-1][1]),
+                       "ms": round((time.monotonic() - self.answered) * 1000)})
         else:
             self.note({"tools": sorted(tools)})
         with open(self.script, encoding="utf-8") as source:
             steps = json.load(source)
+        self.answered = time.monotonic()
         return arguments_of(steps[len(results)], tools) if len(results) < len(steps) else None
 
 

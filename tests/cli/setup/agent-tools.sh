@@ -188,6 +188,7 @@ expect_status "no such settings for this host" 125 "$BERM" setup codex --managed
 if [ "$(id -u)" -ne 0 ]; then
 	expect_status "not for other users" 125 "$BERM" setup claude-code --managed --write
 	expect_contains "and how" "sudo berm setup claude-code --managed --write" "$err"
+	[ -e /etc/claude-code ] || expect_status "--check only looks" 1 "$BERM" setup claude-code --managed --check
 	finish
 fi
 cp -a /etc "$scratch/etc"
@@ -201,6 +202,19 @@ mkdir -p "$project/.claude"
 echo '{"disableAllHooks": true, "env": {"CLAUDE_CODE_SHELL": "/bin/bash"}}' >"$project/.claude/settings.json"
 expect_status "no project overrides them" 0 managed "$BERM" setup claude-code --managed --check
 rm -r "$project/.claude"
+# An ordinary user, who has no settings of berm, is told that the administrator's are there.
+chmod 711 "$scratch" && chmod 777 "$project"
+user() {
+	managed setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonexistent "$@"
+}
+if user "$BERM" --version >/dev/null 2>&1; then
+	for option in '' --managed; do
+		expect_status "another user${option:+, $option}: configured" 0 user "$BERM" setup claude-code ${option:+"$option"} --check
+		expect_contains "another user: by whom" "administrator's settings: /etc/claude-code" "$out"
+	done
+	expect_status "another user: cannot write" 125 user "$BERM" setup claude-code --managed --write
+	expect_contains "another user: and how" "sudo berm setup" "$err"
+fi
 run managed "$BERM" setup claude-code --managed --undo
 expect_equal "and undone" "0 no" "$status $(test -e "$scratch/etc/claude-code" && echo yes || echo no)"
 finish
