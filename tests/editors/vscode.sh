@@ -36,14 +36,30 @@ steps='{"variables": {"EXTVAR": "of an extension"}, "steps": [
 ]}'
 round=bare
 play_steps bare "$steps"
-cat "$scratch/steps.json.results"
 expect_where outside terminal extension-terminal shell-task npm-task process-task own-shell-task own-shell-terminal internal-console \
 	integrated-console debug-terminal child-process commit
+expect_equal "bare: the shell is integrated" "integrated, status 0" "$(answer extension-terminal)"
+expect_equal "bare: the debugger attaches" "attached attached attached" "$(answer internal-console) $(answer integrated-console) $(answer debug-terminal)"
+expect "bare: the task's variable" grep -qx "TASKVAR=of the task" "$project/look/shell-task"
+expect "bare: the extension's variable" grep -qx "EXTVAR=of an extension" "$project/look/terminal"
+
 run "$BERM" setup vscode --file="$HOME/$user_settings" --write
 expect_equal "setup" 0 "$status"
+run "$BERM" setup vscode --debugger --write
+expect_equal "setup of the debugger" 0 "$status"
+# The packages are in a directory that the sandbox does not show, as a server in the home would be. The
+# hooks of commits are brought in by berm hooks.
+user_policy "files: {read: [$installed]}" 'environment: {pass: [TASKVAR, EXTVAR]}'
+run "$BERM" hooks install
+expect_equal "hooks" 0 "$status"
 round=berm
 play_steps berm "$steps"
-cat "$scratch/steps.json.results"
-expect_where inside terminal extension-terminal shell-task npm-task integrated-console debug-terminal
-expect_where outside process-task own-shell-task own-shell-terminal internal-console child-process commit
+expect_where inside terminal extension-terminal shell-task npm-task integrated-console debug-terminal commit
+expect_where outside process-task own-shell-task own-shell-terminal internal-console child-process
+expect_equal "berm: the shell is integrated" "integrated, status 0" "$(answer extension-terminal)"
+expect_equal "berm: the debugger attaches in its terminal" attached "$(answer debug-terminal)"
+expect_equal "berm: not where its socket is only typed" "not attached" "$(answer integrated-console)"
+expect "berm: a task's variable that the policy names" grep -qx "TASKVAR=of the task" "$project/look/shell-task"
+expect "berm: an extension's variable that the policy names" grep -qx "EXTVAR=of an extension" "$project/look/terminal"
+expect_equal "berm: no other" "" "$(grep -h -e TASK_TOKEN -e VSCODE_IPC -e VSCODE_GIT "$project/look/shell-task" "$project/look/terminal")"
 finish

@@ -12,11 +12,42 @@
 
 enum { NOT_IN_FORCE = 1 };
 
+/* First of all: what is outside in any case. */
+static void print_uncovered(const struct setup *setup)
+{
+	for (size_t i = 0; setup->host->uncovered && setup->host->uncovered[i]; i++)
+		printf("  %s %s\n", i == 0 ? "not covered:" : "            ", setup->host->uncovered[i]);
+}
+
+/* Asks an editor for its shell. One that names another is not in force, whatever its file says. */
+static void ask(struct setup *setup)
+{
+	const struct options *options = &setup->session.options;
+	struct arena *arena = setup->request.arena;
+	struct editor_asked asked;
+
+	if (!setup->has_file || options->wants_debugger)
+		return;
+	setup_ask_editor(arena, setup->host, &setup->paths, setup->file.real, options->file, &asked);
+	setup->asked = asked.answer == EDITOR_USES_SHIM ? asked.program : NULL;
+	if (asked.answer == EDITOR_USES_OTHER)
+		*arena_push(arena, &setup->overrides) = (struct setup_override_found){
+			.place = asked.program,
+			.why = arena_printf(arena, "says that its shell is %s", text_visible(arena, asked.said)),
+		};
+	if (asked.answer == EDITOR_SILENT)
+		*arena_push(arena, &setup->overrides) = (struct setup_override_found){
+			.place = asked.program, .why = "does not say which shell it uses; does it start without a message?"
+		};
+}
+
 static void print_reasons(const struct setup *setup)
 {
 	for (size_t i = 0; i < setup->overrides.count; i++)
 		printf("  %s: %s\n", setup->overrides.items[i].place, setup->overrides.items[i].why);
-	if (setup->overrides.count == 0 && setup_judge_host(setup) == SETUP_IN_FORCE && !setup->is_proven)
+	if (setup->asked)
+		printf("  %s was asked: its shell is berm's\n", setup->asked);
+	else if (setup->overrides.count == 0 && setup_judge_host(setup) == SETUP_IN_FORCE && !setup->is_proven)
 		printf("  the settings are there; whether %s obeys them, only a command shows%s\n", setup->host->title,
 		       prove_is_known(setup->host->name) ? " (--prove)" : "");
 }
@@ -63,8 +94,11 @@ int setup_check(struct setup *setup)
 {
 	const char *refuted = NULL;
 	struct error err = { 0 };
-	bool is_configured = setup_judge_host(setup) == SETUP_IN_FORCE && setup->overrides.count == 0;
+	bool is_configured;
 
+	if (setup_judge_host(setup) == SETUP_IN_FORCE)
+		ask(setup);
+	is_configured = setup_judge_host(setup) == SETUP_IN_FORCE && setup->overrides.count == 0;
 	if (is_configured && setup_check_installation(setup, &err) < 0) {
 		report_error(&err);
 		return NOT_IN_FORCE;
@@ -82,6 +116,7 @@ int setup_check(struct setup *setup)
 	if (setup->session.options.wants_json)
 		return setup_print_json(setup), is_configured ? 0 : NOT_IN_FORCE;
 	printf("%s: %s\n", setup->host->title, setup_state_name(setup));
+	print_uncovered(setup);
 	print_reasons(setup);
 	return is_configured ? 0 : NOT_IN_FORCE;
 }

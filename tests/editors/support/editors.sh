@@ -76,6 +76,12 @@ make_settings() {
 	END
 }
 
+# user_policy LINE...
+user_policy() {
+	mkdir -p "$HOME/.config/berm"
+	printf '%s\n' 'version: 1' "$@" >"$HOME/.config/berm/berm.yml"
+}
+
 editor=
 browser=
 # Every process that was started, by its pid.
@@ -86,7 +92,14 @@ stop_editor() {
 	editor=
 	browser=
 }
-trap '[ "$BASHPID" != "$$" ] || { stop_editor; clean_up; }' EXIT
+# The last children of an editor end after it, and may still write.
+leave_editor() {
+	stop_editor
+	cd /
+	until_true rm -rf "$scratch"
+	clean_up
+}
+trap '[ "$BASHPID" != "$$" ] || leave_editor' EXIT
 
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
@@ -114,12 +127,12 @@ play_steps() {
 	expect_equal "$name: every step was tried" 0 "$status"
 }
 
-# show_steps NAME: the page of the running editor.
+# show_steps NAME [DONE]: the page of the running editor, until the file DONE is there.
 show_steps() {
 	local status=0
 	mkdir -p "$pictures"
 	"$node" "$editors/support/drive.js" "$playwright" "$chromium" "$scratch/browser" "http://127.0.0.1:$port/?folder=$project" \
-		"$scratch/steps.json.done" "$pictures/$1.png" >"$scratch/drive.log" 2>&1 </dev/null &
+		"${2:-$scratch/steps.json.done}" "$pictures/$1.png" >"$scratch/drive.log" 2>&1 </dev/null &
 	browser=$!
 	wait "$browser" || status=$?
 	browser=

@@ -81,6 +81,8 @@ const kinds = {
 		const terminal = await within(opened, step.name)
 		terminal.sendText(step.command)
 		await looked(step.name)
+		// For the picture: what came of it.
+		if (step.then) terminal.sendText(step.then)
 		return terminal.name
 	},
 	async task(step) {
@@ -102,8 +104,11 @@ const kinds = {
 		return "committed"
 	},
 	debug,
-	async wait(step) {
-		return String(await until(() => fs.existsSync(step.file)))
+	// What a workspace's own settings say, if anything within some seconds.
+	async setting(step) {
+		const read = () => vscode.workspace.getConfiguration().inspect(step.key).workspaceValue
+		await until(() => read() !== undefined, step.seconds)
+		return JSON.stringify(read()) || "not set"
 	},
 }
 
