@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Registers every test in tests/ with ctest. Labels: unit, cli, escape, work, fuzz, package, macos,
-# bench, agents, editors; and once, for tests that do not depend on the user. A test that exits with 77 was
-# skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
+# bench, agents, editors; and once, for tests that do not depend on the user. A test that exits with
+# 77 was skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
 
 set(BERM_TEST_SKIPPED 77)
 set(BERM_TEST_TIMEOUT_SECONDS 600)
@@ -86,8 +86,8 @@ function(berm_add_cli_tests)
 	set_tests_properties(cli-differential cli-limits cli-network cli-signals PROPERTIES COST 10)
 endfunction()
 
-# Real agents and editors from npm, as agents-NAME and editors-NAME. script/test runs them in parts of
-# their own, because they take a gigabyte of packages and an ordinary user.
+# Real agents and editors from npm, as agents-NAME and editors-NAME. script/test runs them in parts
+# of their own, because they take a gigabyte of packages and an ordinary user.
 function(berm_add_agent_tests)
 	foreach(kind IN ITEMS agents editors)
 		berm_glob(scripts tests/${kind}/*.sh)

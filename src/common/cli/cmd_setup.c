@@ -88,8 +88,8 @@ static int judge_file(struct setup *setup, struct error *err)
 	return 0;
 }
 
-/* Finds settings that take berm's back. With --file only that file is asked about, except for another
- * edition of a host. */
+/* Finds settings that take berm's back. With --file only that file is asked about, except for
+ * another edition of a host. */
 static void find_overrides(struct setup *setup)
 {
 	const struct session *session = &setup->session;
@@ -119,8 +119,8 @@ static int open_host(struct setup *setup, const struct setup_host *host, struct 
 	else
 		path = file ? path_absolute(&session->arena, session->context.working_directory, file)
 			    : setup_host_file(&session->arena, host, &session->context);
-	setup->request = (struct setup_request){ &session->arena, setup_host_for(host, path), &setup->paths,
-						 session->context.os, path };
+	setup->request =
+		(struct setup_request){ &session->arena, setup_host_for(host, path), &setup->paths, session->context.os, path };
 	setup->state = SETUP_ABSENT;
 	setup->file = (struct setup_file){ .text = { "", 0 } };
 	setup->has_file = path;
@@ -402,9 +402,9 @@ static int refuse_without_file(const struct setup *setup, struct error *err)
 
 static int write_host(struct setup *setup, struct error *err)
 {
-	const struct setup_host *asked = setup->session.options.how || setup->session.options.wants_debugger ?
-						 setup->host :
-						 setup_host_find(setup->host->name);
+	const struct setup_host *asked = setup->session.options.how || setup->session.options.wants_debugger
+						 ? setup->host
+						 : setup_host_find(setup->host->name);
 	struct arena *arena = setup->request.arena;
 	struct setup_record record = { 0 };
 	struct jsonc_text base = { "", 0 };

@@ -33,7 +33,8 @@ int setup_print_json(const struct setup *setup);
 /* Prints the answer of --check. Returns the exit status. */
 int setup_check(struct setup *setup);
 
-/* Checks the combination of options and host, and chooses the way. *host is NULL if none is named. */
+/* Checks the combination of options and host, and chooses the way. *host is NULL if none is
+ * named. */
 int setup_choose_host(const struct options *options, const char *word, const struct setup_host **host, struct error *err);
 /* Returns -1 with err, with the hooks' names, if the way of this host would disable hooks of the
  * user that can block. */

@@ -104,8 +104,7 @@ static int choose_way(const char *how, const struct setup_host **host, struct er
 
 static bool needs_host(const struct options *options)
 {
-	return options->file || options->how || options->wants_managed || options->wants_prove ||
-	       options->wants_debugger;
+	return options->file || options->how || options->wants_managed || options->wants_prove || options->wants_debugger;
 }
 
 int setup_choose_host(const struct options *options, const char *word, const struct setup_host **host, struct error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row per editor. The editor is found in the system's directories, never by PATH, and runs in /,
- * where no project has a say. */
+/* One row per editor. The editor is found in the system's directories, never by PATH, and runs in
+ * /, where no project has a say. */
 #include "common/setup/ask_editor.h"
 
 #include <fcntl.h>
@@ -29,12 +29,13 @@ static const struct row {
 } rows[] = {
 	{ "vim",
 	  "vim",
-	  { "-es", "-N", "-n", "-i", "NONE", "-u", "@file@", "-c", "call writefile(['berm-shell=' . &shell], '/dev/stdout')", "-c",
-	    "qa!" },
+	  { "-es", "-N", "-n", "-i", "NONE", "-u", "@file@", "-c", "call writefile(['berm-shell=' . &shell], '/dev/stdout')",
+	    "-c", "qa!" },
 	  { NULL } },
 	{ "nvim",
 	  "nvim",
-	  { "--headless", "-n", "-i", "NONE", "-c", "lua io.stdout:write('\\nberm-shell=' .. vim.o.shell .. '\\n')", "-c", "qa!" },
+	  { "--headless", "-n", "-i", "NONE", "-c", "lua io.stdout:write('\\nberm-shell=' .. vim.o.shell .. '\\n')", "-c",
+	    "qa!" },
 	  { "-u", "@file@" } },
 	{ "emacs",
 	  "emacs",
@@ -136,6 +137,6 @@ void setup_ask_editor(struct arena *arena, const struct setup_host *host, const 
 	if (!asked->said)
 		asked->answer = EDITOR_SILENT;
 	else
-		asked->answer = strcmp(asked->said, path_join(arena, paths->shims, "bash")) == 0 ? EDITOR_USES_SHIM :
-												     EDITOR_USES_OTHER;
+		asked->answer =
+			strcmp(asked->said, path_join(arena, paths->shims, "bash")) == 0 ? EDITOR_USES_SHIM : EDITOR_USES_OTHER;
 }

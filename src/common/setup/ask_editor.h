@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks an editor for the shell that it would use, with the user's own configuration: a file that berm
- * edited may not be the one that the editor reads. Runs the editor outside of any project, without a
- * terminal. Internal to setup.h. */
+/* Asks an editor for the shell that it would use, with the user's own configuration: a file that
+ * berm edited may not be the one that the editor reads. Runs the editor outside of any project,
+ * without a terminal. Internal to setup.h. */
 #ifndef BERM_COMMON_SETUP_ASK_EDITOR_H
 #define BERM_COMMON_SETUP_ASK_EDITOR_H
 

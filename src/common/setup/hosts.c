@@ -241,7 +241,8 @@ static const char *const vscode_debugger_lines[] = { "vscode", NULL };
 static const char *const vscode_debugger_notes[] = {
 	"In a JavaScript Debug Terminal the one socket that VS Code names is then reachable from inside, and nothing else of "
 	"its directory.",
-	"The debug adapter runs outside and obeys what comes through it: it reads files and addresses that source maps name, as "
+	"The debug adapter runs outside and obeys what comes through it: it reads files and addresses that source maps name, "
+	"as "
 	"you. Allow it for programs that you would also run outside.",
 	NULL,
 };
@@ -284,10 +285,7 @@ static const char *const jetbrains_notes[] = {
 
 static const struct setup_place emacs_files[] = {
 	{ NULL, "", ".emacs" }, /* Emacs reads the first that exists, in this order */
-	{ NULL, "", ".emacs.el" },
-	{ NULL, ".emacs.d", "init.el" },
-	{ "XDG_CONFIG_HOME", ".config", "emacs/init.el" },
-	{ 0 },
+	{ NULL, "", ".emacs.el" }, { NULL, ".emacs.d", "init.el" }, { "XDG_CONFIG_HOME", ".config", "emacs/init.el" }, { 0 },
 };
 static const char *const emacs_lines[] = {
 	"(setq shell-file-name \"@shims@/bash\")",
@@ -333,10 +331,9 @@ static const char *const nvim_uncovered[] = {
 	"system([...]), jobstart([...]) and vim.system: programs that plugins and language servers start without a shell",
 	NULL,
 };
-static const struct setup_host nvim_script_host = { "nvim",		 "Neovim", SETUP_TRIED, SETUP_LINES, .comment = "\"",
-						    .lines = vim_lines };
-static const struct setup_host vim_lua_host = { "vim",		     "Vim", SETUP_TRIED, SETUP_LINES, .comment = "--",
-						.lines = lua_lines };
+static const struct setup_host nvim_script_host = { "nvim",	 "Neovim",	  SETUP_TRIED,
+						    SETUP_LINES, .comment = "\"", .lines = vim_lines };
+static const struct setup_host vim_lua_host = { "vim", "Vim", SETUP_TRIED, SETUP_LINES, .comment = "--", .lines = lua_lines };
 
 static const struct setup_place npm_files[] = { { NULL, "", ".npmrc" }, { 0 } };
 static const char *const npm_lines[] = { "script-shell=@shims@/sh", NULL };
@@ -403,8 +400,8 @@ const struct setup_host setup_host_table[] = {
 	  .variable = "SHELL", .notes = aider_notes },
 	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, .files = cursor_files, .edits = cursor_edits, .notes = cursor_notes,
 	  .hook = &cursor_hook },
-	{ "vscode", "VS Code", SETUP_TRIED, SETUP_JSON, .files = vscode_files, .edits = vscode_edits,
-	  .notes = vscode_notes, .uncovered = vscode_uncovered, .has_editions = true, .debugger = &vscode_debugger_host },
+	{ "vscode", "VS Code", SETUP_TRIED, SETUP_JSON, .files = vscode_files, .edits = vscode_edits, .notes = vscode_notes,
+	  .uncovered = vscode_uncovered, .has_editions = true, .debugger = &vscode_debugger_host },
 	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, .files = zed_files, .edits = zed_edits, .notes = zed_notes },
 	{ "jetbrains", "JetBrains IDEs", SETUP_UNVERIFIED, SETUP_SERVERS, .files = jetbrains_files, .lines = jetbrains_lines,
 	  .notes = jetbrains_notes, .servers = jetbrains_servers },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the terminal of an editor has besides that of any other host: variables that the editor sets,
- * by a list of full names for each editor, and the socket of its debugger. The socket is the one that
- * the editor names, only if the user allowed that with `berm setup HOST --debugger`. Never passes a
- * variable by a pattern, and never shows the socket's directory. */
+/* What the terminal of an editor has besides that of any other host: variables that the editor
+ * sets, by a list of full names for each editor, and the socket of its debugger. The socket is the
+ * one that the editor names, only if the user allowed that with `berm setup HOST --debugger`. Never
+ * passes a variable by a pattern, and never shows the socket's directory. */
 #ifndef BERM_COMMON_SHELL_EDITOR_TERMINAL_H
 #define BERM_COMMON_SHELL_EDITOR_TERMINAL_H
 
@@ -10,7 +10,8 @@
 #include "common/base/error.h"
 #include "common/plan/plan.h"
 
-/* The file in the directory of the user's policy that lists the editors whose debugger may attach. */
+/* The file in the directory of the user's policy that lists the editors whose debugger may
+ * attach. */
 #define EDITOR_DEBUGGERS "debuggers"
 
 struct editor_debugger {
@@ -19,8 +20,8 @@ struct editor_debugger {
 	struct policy rules; /* with the socket alone */
 };
 
-/* Finds the socket that the environment names. `allowed` is the text of the file EDITOR_DEBUGGERS, or
- * NULL. Leaves debugger->socket NULL if there is none, or if it is not what the editor makes: a
+/* Finds the socket that the environment names. `allowed` is the text of the file EDITOR_DEBUGGERS,
+ * or NULL. Leaves debugger->socket NULL if there is none, or if it is not what the editor makes: a
  * socket of this user with the name of a debugger's. */
 void editor_debugger_find(struct arena *arena, const char *allowed, struct editor_debugger *debugger);
 /* Returns the value of `inspectorIpc` if it has the form of the debugger's socket, else NULL. Opens
@@ -28,8 +29,8 @@ void editor_debugger_find(struct arena *arena, const char *allowed, struct edito
 const char *editor_debugger_parse(struct arena *arena, const char *options);
 /* Adds the variables of the editor that started this terminal to the plan. */
 void editor_terminal_pass(struct plan *plan);
-/* Adds the debugger's variables. Returns -1 with err, and adds none, if the sandbox does not show the
- * file that node would have to load. */
+/* Adds the debugger's variables. Returns -1 with err, and adds none, if the sandbox does not show
+ * the file that node would have to load. */
 int editor_debugger_pass(struct plan *plan, const struct editor_debugger *debugger, struct error *err);
 
 #endif

@@ -80,7 +80,8 @@ void shell_startup_write(struct plan *plan, const struct shell_startup *start)
 		plan_add_variable(plan, start->variable, start->value);
 }
 
-/* The letters of one word of options, such as -il. Returns false if a script or a string follows. */
+/* The letters of one word of options, such as -il. Returns false if a script or a string
+ * follows. */
 static bool read_options(const char *word, bool *is_asked, bool *takes_next)
 {
 	if (word[0] == '-' && word[1] == '-') {

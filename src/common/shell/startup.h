@@ -21,8 +21,8 @@ void shell_startup_write(struct plan *plan, const struct shell_startup *start);
 
 /* True if a shell with these arguments prompts: no script, no -c, and a terminal or -i. */
 bool shell_is_interactive(int count, char *const *arguments, bool has_terminal);
-/* Returns the arguments with which the shell shows the mark: those of the caller, or a copy with more
- * in front. `count` is that of the arguments, and changes with them. */
+/* Returns the arguments with which the shell shows the mark: those of the caller, or a copy with
+ * more in front. `count` is that of the arguments, and changes with them. */
 char **shell_mark_arguments(struct arena *arena, const char *name, int *count, char **arguments);
 /* Adds what else marks an interactive shell of this name. */
 void shell_mark_write(struct plan *plan, const char *name);

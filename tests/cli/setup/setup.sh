@@ -59,7 +59,7 @@ round() {
 }
 
 json_hosts="claude-code codex gemini opencode cursor vscode zed"
-line_hosts="emacs vim npm tmux make aider"
+line_hosts="emacs vim nvim npm tmux make aider"
 for host in $json_hosts $line_hosts; do
 	round "$host, absent" "$host" "$files/new/deep/$host"
 	expect "$host: the directories made for it are gone" test ! -e "$files/new"
@@ -191,7 +191,7 @@ expect_equal "no file is left over" "" "$(find "$files" -name '.*berm*')"
 
 # The command line.
 expect_status "the list" 0 "$berm" setup
-for host in claude-code codex gemini opencode aider cursor vscode zed jetbrains emacs vim npm make tmux mcp; do
+for host in claude-code codex gemini opencode aider cursor vscode zed jetbrains emacs vim nvim npm make tmux mcp; do
 	expect_contains "the list has $host" "  $host " "$out"
 done
 expect_status "the list, for programs" 0 "$berm" setup --json
