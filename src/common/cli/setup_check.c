@@ -12,14 +12,14 @@
 
 enum { NOT_IN_FORCE = 1 };
 
-/* First of all: what is outside in any case. */
+/* Prints first which parts of the host run outside in any case. */
 static void print_uncovered(const struct setup *setup)
 {
 	for (size_t i = 0; setup->host->uncovered && setup->host->uncovered[i]; i++)
 		printf("  %s %s\n", i == 0 ? "not covered:" : "            ", setup->host->uncovered[i]);
 }
 
-/* Asks an editor for its shell. One that names another is not in force, whatever its file says. */
+/* Asks an editor for its shell. One that names another is not in force, whatever its file has. */
 static void ask(struct setup *setup)
 {
 	const struct options *options = &setup->session.options;

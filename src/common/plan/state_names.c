@@ -50,7 +50,7 @@ static void add_word(const struct plan *plan, struct words *words, const char *k
 	*(const char **)arena_push(plan->arena, words) = arena_printf(plan->arena, "%s %s", kind, text);
 }
 
-/* Every session of a debugger has a socket of its own. */
+/* Every session of a debugger has another socket. */
 static const char *socket_word(const struct plan_item *socket)
 {
 	return strcmp(socket->rule->key, PLAN_DEBUGGER_KEY) == 0 ? "debugger" : socket->value;

@@ -331,9 +331,13 @@ static const char *const nvim_uncovered[] = {
 	"system([...]), jobstart([...]) and vim.system: programs that plugins and language servers start without a shell",
 	NULL,
 };
-static const struct setup_host nvim_script_host = { "nvim",	 "Neovim",	  SETUP_TRIED,
-						    SETUP_LINES, .comment = "\"", .lines = vim_lines };
-static const struct setup_host vim_lua_host = { "vim", "Vim", SETUP_TRIED, SETUP_LINES, .comment = "--", .lines = lua_lines };
+/* Neovim takes a file for Lua by its name. */
+static const struct setup_host nvim_lua_host = {
+	"nvim", "Neovim", SETUP_TRIED, SETUP_LINES, .comment = "--", .lines = lua_lines,
+};
+static const struct setup_host vim_lua_host = {
+	"vim", "Vim", SETUP_TRIED, SETUP_LINES, .comment = "--", .lines = lua_lines,
+};
 
 static const struct setup_place npm_files[] = { { NULL, "", ".npmrc" }, { 0 } };
 static const char *const npm_lines[] = { "script-shell=@shims@/sh", NULL };
@@ -409,8 +413,8 @@ const struct setup_host setup_host_table[] = {
 	  .notes = emacs_notes, .uncovered = emacs_uncovered },
 	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, .files = vim_files, .comment = "\"", .lines = vim_lines, .notes = vim_notes,
 	  .uncovered = vim_uncovered, .suffix = ".lua", .dialect = &vim_lua_host },
-	{ "nvim", "Neovim", SETUP_TRIED, SETUP_LINES, .files = nvim_files, .comment = "--", .lines = lua_lines,
-	  .notes = nvim_notes, .uncovered = nvim_uncovered, .suffix = ".vim", .dialect = &nvim_script_host },
+	{ "nvim", "Neovim", SETUP_TRIED, SETUP_LINES, .files = nvim_files, .comment = "\"", .lines = vim_lines,
+	  .notes = nvim_notes, .uncovered = nvim_uncovered, .suffix = ".lua", .dialect = &nvim_lua_host },
 	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, .files = npm_files, .comment = "#", .lines = npm_lines, .notes = npm_notes },
 	{ "make", "GNU make", SETUP_TRIED, SETUP_LINES, .files = make_files, .comment = "#", .lines = make_lines,
 	  .variable = "MAKEFLAGS", .notes = make_notes },

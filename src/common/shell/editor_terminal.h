@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the terminal of an editor has besides that of any other host: variables that the editor
- * sets, by a list of full names for each editor, and the socket of its debugger. The socket is the
- * one that the editor names, only if the user allowed that with `berm setup HOST --debugger`. Never
- * passes a variable by a pattern, and never shows the socket's directory. */
+/* The terminal of an editor: variables that the editor sets, by a list of full names for each
+ * editor, and the socket of its debugger. The socket is the one that the editor names, only if the
+ * user allowed that with `berm setup HOST --debugger`. Never passes a variable by a pattern, and
+ * never shows the socket's directory. */
 #ifndef BERM_COMMON_SHELL_EDITOR_TERMINAL_H
 #define BERM_COMMON_SHELL_EDITOR_TERMINAL_H
 

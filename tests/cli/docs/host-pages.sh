@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every page of docs/hosts answers the same questions in the same order: what you type, what is
-# covered, what is not, how to see it, how to undo it. Other headings come after these.
+# Every page of docs/hosts has the same five headings in the same order, from the command to the undo.
+# Other headings come after these.
 . "$(dirname "$0")/../support/lib.sh"
 wanted="What you type|What is covered|What is not covered|See that it works|Undo"
 

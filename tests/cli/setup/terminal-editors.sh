@@ -3,7 +3,7 @@
 #
 # Editors of the terminal and tmux, beyond what setup-tools.sh has: Neovim in its two languages,
 # `--check` that asks the editor itself, the mark in the prompt of a shim's shell, variables of an
-# editor, and a tmux window that says why it has no shell.
+# editor, and a tmux window that shows why it has no shell.
 . "$(dirname "$0")/../support/home.sh"
 . "$(dirname "$0")/../support/lib.sh"
 move_home
@@ -130,11 +130,26 @@ if command -v tmux >/dev/null; then
 		tmux -S "$socket" -f /dev/null new-session -d -s "$shell" -x 120 -y 20 "env ENV= $shims/$shell -i"
 		expect "$shell: the prompt shows that it is inside" until_true shows "$shell" '(berm) '
 	done
-	tmux -S "$socket" -f /dev/null new-session -d -s bare -x 120 -y 20 "bash --norc -i"
-	expect "control: a bare prompt" until_true shows bare '$'
+	tmux -S "$socket" -f /dev/null new-session -d -s bare -x 120 -y 20 "env PS1='bare> ' bash --norc -i"
+	expect "control: a bare prompt" until_true shows bare 'bare>'
 	expect "control: has no mark" test -z "$(screen bare | grep -F '(berm)')"
 	tmux -S "$socket" kill-server
 	expect_status "tmux: set up" 0 "$BERM" setup tmux --write
+	# The page names these as outside.
+	tmux -S "$socket" -f "$HOME/.tmux.conf" new-session -d -s project -x 120 -y 20
+	told() {
+		until_true test -s "$project/$1" || return 1
+		grep -qF "FAKE-KEY-$$" "$project/$1"
+	}
+	look="cat $HOME/.ssh/id_rsa >$project"
+	tmux -S "$socket" run-shell "$look/run-shell"
+	expect "tmux: run-shell is outside" told run-shell
+	tmux -S "$socket" if-shell "$look/if-shell" ""
+	expect "tmux: if-shell is outside" told if-shell
+	tmux -S "$socket" display-message -p "#($look/format)" >/dev/null
+	expect "tmux: #() is outside" told format
+	tmux -S "$socket" pipe-pane -t project "$look/pipe-pane"
+	expect "tmux: pipe-pane is outside" told pipe-pane
 	(cd "$HOME" && tmux -S "$socket" -f "$HOME/.tmux.conf" new-session -d -s home -x 120 -y 20)
 	expect "tmux in the home says why" until_true shows home "cannot be the project: it is your home"
 	expect "and names no option that a shell does not have" test -z "$(screen home | grep -F -e --project)"
