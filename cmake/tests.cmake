@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Registers every test in tests/ with ctest. Labels: unit, cli, escape, work, fuzz, package, macos,
-# bench, agents; once, for tests that do not depend on the user; long, for tests that take minutes
+# bench, agents, editors; once, for tests that do not depend on the user; long, for tests that take minutes
 # and that only `script/test --all` and CI run. A test that exits with 77 was
 # skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
 
@@ -87,19 +87,22 @@ function(berm_add_cli_tests)
 	set_tests_properties(cli-differential cli-limits cli-network cli-signals PROPERTIES COST 10)
 endfunction()
 
-# Real agents from npm, as agents-NAME. script/test runs them in a part of their own, because they
-# take a gigabyte of packages and an ordinary user.
+# Real agents and editors from npm, as agents-NAME and editors-NAME. script/test runs them in parts
+# of their own, because they take a gigabyte of packages and an ordinary user.
 function(berm_add_agent_tests)
-	berm_glob(scripts tests/agents/*.sh)
-	foreach(script IN LISTS scripts)
-		get_filename_component(name "${script}" NAME_WE)
-		berm_test(agents-${name} agents bash "${script}")
-		# Two agents at once on two cores reach their own timeouts. opencode takes a minute
-		# for a conversation without the internet, on a busy machine two.
-		set_tests_properties(agents-${name} PROPERTIES RUN_SERIAL ON TIMEOUT 3600)
-		# Their own sandboxes make /tmp writable, so that a home in it would prove nothing.
-		set_property(TEST agents-${name} APPEND PROPERTY
-			ENVIRONMENT "TMPDIR=/var/tmp;BERM_AGENT_TABLE=${PROJECT_BINARY_DIR}/agents-table")
+	foreach(kind IN ITEMS agents editors)
+		berm_glob(scripts tests/${kind}/*.sh)
+		foreach(script IN LISTS scripts)
+			get_filename_component(name "${script}" NAME_WE)
+			berm_test(${kind}-${name} ${kind} bash "${script}")
+			# Two at once on two cores reach their own timeouts. opencode takes a minute
+			# for a conversation without the internet, on a busy machine two.
+			set_tests_properties(${kind}-${name} PROPERTIES RUN_SERIAL ON TIMEOUT 3600)
+			# Sandboxes of agents make /tmp writable, so that a home in it would prove
+			# nothing.
+			set_property(TEST ${kind}-${name} APPEND PROPERTY
+				ENVIRONMENT "TMPDIR=/var/tmp;BERM_AGENT_TABLE=${PROJECT_BINARY_DIR}/agents-table")
+		endforeach()
 	endforeach()
 endfunction()
 

@@ -62,7 +62,7 @@ while IFS='|' read -r host label; do
 	done
 	expect "$host: how to see that it works" grep -qi "see that it works" "$guide"
 done < <(node -e 'for (const h of JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).hosts) console.log(h.host + "|" + h.label)' "$scratch/hosts.json")
-expect_equal "every host was looked at" 15 "$(wc -w <<<"$hosts")"
+expect_equal "every host was looked at" 16 "$(wc -w <<<"$hosts")"
 expect_equal "no guide without a host" "$(tr ' ' '\n' <<<"$hosts" | sort)" \
 	"$(cd "$guides" && printf '%s\n' *.md | sed '/^README.md$/d; s/\.md$//' | sort)"
 # The completions and the table have the same hosts.

@@ -88,7 +88,8 @@ static int judge_file(struct setup *setup, struct error *err)
 	return 0;
 }
 
-/* Finds settings that take berm's back. With --file only that file is asked about. */
+/* Finds settings that take berm's back. With --file only that file is asked about, except for
+ * another edition of a host. */
 static void find_overrides(struct setup *setup)
 {
 	const struct session *session = &setup->session;
@@ -102,7 +103,7 @@ static void find_overrides(struct setup *setup)
 		.text = setup->file.text,
 		.project = context_find_project(setup->request.arena, &session->context),
 	};
-	if (setup->state == SETUP_IN_FORCE && !session->options.file)
+	if (setup->state == SETUP_IN_FORCE && (!session->options.file || setup->host->has_editions))
 		setup_find_overrides(&request, &setup->overrides);
 }
 
@@ -132,7 +133,8 @@ int setup_open_host(struct setup *setup, const struct setup_host *host, struct e
 	else
 		path = file ? path_absolute(&session->arena, session->context.working_directory, file)
 			    : setup_host_file(&session->arena, host, &session->context);
-	setup->request = (struct setup_request){ &session->arena, host, &setup->paths, session->context.os, path };
+	setup->request =
+		(struct setup_request){ &session->arena, setup_host_for(host, path), &setup->paths, session->context.os, path };
 	setup->state = SETUP_ABSENT;
 	setup->file = (struct setup_file){ .text = { "", 0 } };
 	setup->has_file = path;
@@ -191,6 +193,8 @@ static const char *file_option(const struct setup *setup)
 
 	if (options->wants_managed)
 		return " --managed";
+	if (options->wants_debugger)
+		return " --debugger";
 	if (options->file) {
 		text_add(&out, " --file=");
 		text_add_shell_word(&out, setup->file.path);
@@ -319,7 +323,9 @@ static int refuse_without_file(const struct setup *setup, struct error *err)
 
 static int write_host(struct setup *setup, struct error *err)
 {
-	const struct setup_host *asked = setup->session.options.how ? setup->host : setup_host_find(setup->host->name);
+	const struct setup_host *asked = setup->session.options.how || setup->session.options.wants_debugger
+						 ? setup->host
+						 : setup_host_find(setup->host->name);
 	struct arena *arena = setup->request.arena;
 	struct setup_record record = { 0 };
 	struct jsonc_text base = { "", 0 };
@@ -427,17 +433,6 @@ static int undo(struct setup *setup, struct error *err)
 	return error_hint(err, "remove them by hand: `berm setup %s --print` shows them", setup->host->name);
 }
 
-static int unknown_host(const char *word, struct error *err)
-{
-	const char *names[32], *nearest;
-	size_t count = 0;
-	for (; count < setup_host_count && count < sizeof names / sizeof names[0]; count++)
-		names[count] = setup_host_table[count].name;
-	nearest = text_nearest(word, names, count);
-	error_set(err, "no such host: %s", word);
-	return nearest ? error_hint(err, "did you mean `%s`?", nearest) : error_hint(err, "`berm setup` lists them");
-}
-
 static int act(struct setup *setup, struct error *err)
 {
 	const struct options *options = &setup->session.options;
@@ -452,54 +447,6 @@ static int act(struct setup *setup, struct error *err)
 	if (options->wants_print)
 		return print_settings(setup, err);
 	return options->wants_json ? setup_print_json(setup) : show(setup, err);
-}
-
-static int check_combination(const struct options *options, const struct setup_host *host, struct error *err)
-{
-	if (options->wants_prove && !options->wants_check)
-		return error_set(err, "--prove needs --check");
-	if (options->wants_managed && !host->managed)
-		return error_set(err, "%s has no settings that a project cannot override", host->title);
-	if (options->wants_managed && options->file)
-		return error_set(err, "--managed and --file exclude each other");
-	return 0;
-}
-
-/* Replaces the host by the same one in this way. */
-static int choose_way(const char *how, const struct setup_host **host, struct error *err)
-{
-	const struct setup_host *other = (*host)->other;
-
-	if ((*host)->how && strcmp((*host)->how, how) == 0)
-		return 0;
-	if (!other || strcmp(other->how, how) != 0)
-		return error_set(err, "--how=%s: %s has no such way", how, (*host)->title);
-	*host = other;
-	return 0;
-}
-
-static bool needs_host(const struct options *options)
-{
-	return options->file || options->how || options->wants_managed || options->wants_prove;
-}
-
-/* Checks the combination of options and host. *host is NULL if none is named. */
-static int choose_host(const struct options *options, const char *word, const struct setup_host **host, struct error *err)
-{
-	int actions = options->wants_write + options->wants_undo + options->wants_check + options->wants_print;
-
-	*host = word ? setup_host_find(word) : NULL;
-	if (actions > 1)
-		return error_set(err, "--write, --undo, --check and --print exclude each other");
-	if (word && !*host)
-		return unknown_host(word, err);
-	if (*host && check_combination(options, *host, err) < 0)
-		return -1;
-	if (options->how && *host && choose_way(options->how, host, err) < 0)
-		return -1;
-	if (!word && (actions > 0 || needs_host(options)))
-		return error_set(err, "this option needs a HOST; `berm setup` lists them");
-	return 0;
 }
 
 /* For --check: where the user's own file has nothing, the administrator's may have it. */
@@ -523,7 +470,7 @@ static int setup_word(struct setup *setup, const char *word)
 	struct error err = { 0 };
 	int status;
 
-	if (choose_host(&setup->session.options, word, &host, &err) < 0 || open_machine(setup, &err) < 0)
+	if (setup_choose_host(&setup->session.options, word, &host, &err) < 0 || open_machine(setup, &err) < 0)
 		return report_error(&err);
 	if (!host)
 		return setup_list(setup);

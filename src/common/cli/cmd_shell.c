@@ -15,9 +15,11 @@
 #include "common/base/cleanup.h"
 #include "common/shell/claude_files.h"
 #include "common/shell/claude_prefix.h"
+#include "common/shell/editor_terminal.h"
 #include "common/context/inside.h"
 #include "common/context/programs.h"
 #include "common/cli/session.h"
+#include "common/setup/setup.h"
 #include "common/shell/startup.h"
 #include "common/base/text.h"
 
@@ -103,6 +105,13 @@ struct report {
 	int read_end, write_end;
 };
 
+/* A shell or a string of a host. */
+struct host_shell {
+	struct report *report; /* or NULL */
+	struct editor_debugger debugger;
+	const char *mark; /* name of an interactive shell, or NULL */
+};
+
 /* Resets the report. A run is retried with another plan if the cached one is stale or the host
  * refuses its tier. */
 static void reset_report(struct report *report)
@@ -116,9 +125,8 @@ static void reset_report(struct report *report)
 	report->read_end = report->write_end = -1;
 }
 
-static int open_report(struct session *session, struct error *err)
+static int open_report(struct session *session, struct report *report, struct error *err)
 {
-	struct report *report = session->self;
 	const char *canonical;
 	const struct plan_grant *grant;
 	int ends[2];
@@ -173,6 +181,57 @@ static int close_report(struct session *session, struct report *report, int stat
 	return status ? status : EXIT_FAILURE;
 }
 
+/* Called with the plan. A debugger that cannot attach is no reason to run nothing. */
+static int open_host_shell(struct session *session, struct error *err)
+{
+	struct host_shell *host = session->self;
+	struct error why = { 0 };
+
+	editor_terminal_pass(&session->plan);
+	if (host->debugger.socket && editor_debugger_pass(&session->plan, &host->debugger, &why) < 0)
+		report_error(&why);
+	if (host->mark)
+		shell_mark_write(&session->plan, host->mark);
+	return host->report ? open_report(session, host->report, err) : 0;
+}
+
+/* Returns the text of the list of debuggers, or NULL. Only the usual place counts: the project may
+ * have set the variables. */
+static const char *allowed_debuggers(struct session *session)
+{
+	struct context_request request = { .has_no_project = true, .is_narrowing = true };
+	struct context context;
+	struct jsonc_text text;
+	struct error ignored = { 0 };
+
+	if (context_detect(&session->arena, &request, &context, &ignored) < 0 ||
+	    setup_file_peek(&session->arena, path_join(&session->arena, context.config_directory, EDITOR_DEBUGGERS), &text,
+			    &ignored) < 0)
+		return NULL;
+	return arena_copy_n(&session->arena, text.data, text.length);
+}
+
+/* Prepares the session for a host's shell. The socket of a debugger is part of the plan, and so of
+ * its cache key. */
+static struct host_shell *prepare_host_shell(struct session *session, const char *mark)
+{
+	struct host_shell *host = arena_alloc(&session->arena, sizeof *host);
+
+	*host = (struct host_shell){ .debugger = { .options = getenv("VSCODE_INSPECTOR_OPTIONS") }, .mark = mark };
+	narrow(session);
+	if (host->debugger.options)
+		editor_debugger_find(&session->arena, allowed_debuggers(session), &host->debugger);
+	if (host->debugger.socket) {
+		if (session->piece_rules)
+			policy_merge(&session->arena, &host->debugger.rules, session->piece_rules, false);
+		session->piece_rules = &host->debugger.rules;
+		session_add_word(session, arena_printf(&session->arena, "\ndebugger %s", host->debugger.socket));
+	}
+	session->self = host;
+	session->opened = open_host_shell;
+	return host;
+}
+
 /* The directory for temporary files that the host uses, by the host's own order, or NULL. */
 static const char *host_temporary(void)
 {
@@ -184,15 +243,13 @@ static const char *host_temporary(void)
 static int run_reporting(struct session *session, char **command, char **string)
 {
 	struct report *report = arena_alloc(&session->arena, sizeof *report);
+	struct host_shell *host = prepare_host_shell(session, NULL);
 
-	narrow(session);
 	*report = (struct report){ .string = string, .original = *string, .read_end = -1, .write_end = -1 };
 	claude_prefix_parse(&session->arena, *string, host_temporary(), &report->prefix);
 	report->file = report->prefix.file;
-	if (report->prefix.file) {
-		session->self = report;
-		session->opened = open_report;
-	}
+	if (report->prefix.file)
+		host->report = report;
 	return close_report(session, report, run_command(session, command));
 }
 
@@ -217,29 +274,49 @@ static char **find_string(int argc, char **argv, char **command)
 	return argc == at + 1 && strcmp(argv[1], "-c") == 0 ? &command[at] : NULL;
 }
 
+/* tmux and screen close the window of a shell that ended, and its message with it. */
+static void wait_for_reader(void)
+{
+	char key;
+	if (!(getenv("TMUX") || getenv("STY")) || !isatty(STDIN_FILENO) || getsid(0) != getpid())
+		return;
+	fputs("berm: no shell was started; press Enter to close this window\n", stderr);
+	while (read(STDIN_FILENO, &key, 1) == 1 && key != '\n' && key != '\r')
+		continue;
+}
+
+static int run_shim(struct session *session, const char *shell, int argc, char **argv)
+{
+	const char *name = program_shell_name(path_base_name(argv[0]));
+	bool is_login = path_base_name(argv[0])[0] == '-', has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+	char **command = program_command(&session->arena, shell, is_login, argc - 1, argv + 1), **string, **arguments;
+	int count = argc - 1, status;
+
+	if (inside_sandbox())
+		return execute_here(&session->arena, command);
+	string = find_string(argc, argv, command);
+	if (string)
+		return run_reporting(session, command, string);
+	if (!shell_is_interactive(argc - 1, argv + 1, has_terminal)) {
+		prepare_host_shell(session, NULL);
+		return run_command(session, command);
+	}
+	arguments = shell_mark_arguments(&session->arena, name, &count, argv + 1);
+	command = program_command(&session->arena, shell, is_login, count, arguments);
+	prepare_host_shell(session, name);
+	status = run_command(session, command);
+	if (status == EXIT_REFUSED)
+		wait_for_reader();
+	return status;
+}
+
 int cmd_shim(int argc, char **argv)
 {
 	struct session session = { 0 };
 	struct error err = { 0 };
-	const char *base = path_base_name(argv[0]);
-	const char *shell = program_find(&session.arena, program_shell_name(base), &err);
-	char **command, **string;
-	int status;
+	const char *shell = program_find(&session.arena, program_shell_name(path_base_name(argv[0])), &err);
+	int status = shell ? run_shim(&session, shell, argc, argv) : not_found(&err);
 
-	if (!shell) {
-		status = not_found(&err);
-		session_close(&session);
-		return status;
-	}
-	command = program_command(&session.arena, shell, base[0] == '-', argc - 1, argv + 1);
-	if (inside_sandbox()) {
-		status = execute_here(&session.arena, command);
-	} else {
-		string = find_string(argc, argv, command);
-		if (!string)
-			narrow(&session);
-		status = string ? run_reporting(&session, command, string) : run_command(&session, command);
-	}
 	session_close(&session);
 	return status;
 }

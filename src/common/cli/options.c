@@ -270,6 +270,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_HOW] = { "how", 0, "WAY", "another way: prefix (claude-code)", SET(how) },
 	[OPTION_MANAGED] = { "managed", 0, NULL, "settings that no project overrides (root)", SET(wants_managed) },
 	[OPTION_PROVE] = { "prove", 0, NULL, "with --check: run a command through the host", SET(wants_prove) },
+	[OPTION_DEBUGGER] = { "debugger", 0, NULL, "let the host's debugger attach (vscode)", SET(wants_debugger) },
 	[OPTION_HOST] = { "host", 0, "HOST", "the agent whose JSON is on stdin", SET(host) },
 	[OPTION_ALL] = { "all", 0, NULL, "take all of them", SET(wants_all) },
 	[OPTION_REPOSITORY] = { "repo", 0, NULL, "this repository (default)", SET(wants_repository) },

@@ -47,6 +47,7 @@ enum option_id {
 	OPTION_HOW,
 	OPTION_MANAGED,
 	OPTION_PROVE,
+	OPTION_DEBUGGER,
 	OPTION_HOST,
 	OPTION_ALL,
 	OPTION_REPOSITORY,
@@ -91,7 +92,7 @@ struct options {
 	bool wants_write, wants_undo, wants_check; /* setup */
 	const char *file; /* setup --file=FILE */
 	const char *how; /* setup --how=WAY */
-	bool wants_managed, wants_prove; /* setup */
+	bool wants_managed, wants_prove, wants_debugger; /* setup */
 	const char *host; /* hook-rewrite --host=HOST */
 	bool wants_all; /* state reset --all */
 	bool wants_global, wants_repository, wants_uninstall; /* hooks */

@@ -15,22 +15,6 @@
 
 static const char variable[] = "BERM_COPY";
 
-/* The plan differs, so its place in the cache must differ too. */
-static void add_word(struct session *session, const char *word)
-{
-	char *const *old = session->cache.words;
-	char **words;
-	size_t count = 0;
-	if (!old)
-		return;
-	while (old[count])
-		count++;
-	words = arena_alloc(&session->arena, (count + 2) * sizeof *words);
-	memcpy(words, old, count * sizeof *words);
-	words[count] = arena_copy(&session->arena, word);
-	session->cache.words = words;
-}
-
 int run_copy_take_variable(struct session *session, struct error *err)
 {
 	const char *name = getenv(variable);
@@ -40,7 +24,7 @@ int run_copy_take_variable(struct session *session, struct error *err)
 		struct error why = *err;
 		return error_set(err, "%s: %s", variable, why.message);
 	}
-	add_word(session, "\ncopy");
+	session_add_word(session, "\ncopy"); /* the plan differs */
 	return 0;
 }
 

@@ -252,6 +252,21 @@ char *const *session_narrow_words(struct arena *arena, const char *piece)
 	return words.items;
 }
 
+void session_add_word(struct session *session, const char *word)
+{
+	char *const *old = session->cache.words;
+	char **words;
+	size_t count = 0;
+	if (!old)
+		return;
+	while (old[count])
+		count++;
+	words = arena_alloc(&session->arena, (count + 2) * sizeof *words);
+	memcpy(words, old, count * sizeof *words);
+	words[count] = arena_copy(&session->arena, word);
+	session->cache.words = words;
+}
+
 bool session_restore(struct session *session)
 {
 	if (!cache_load(&session->cache, &session->arena, session->tier, &session->plan))

@@ -57,6 +57,9 @@ char *const *session_words(struct arena *arena, char **argv, int rest, const cha
 /* The same for a session with is_narrowing: everything its plan depends on besides the other parts
  * of a key. */
 char *const *session_narrow_words(struct arena *arena, const char *piece);
+/* Adds a word to cache.words, if the cache is used: for a plan that differs by something else than
+ * options. It begins with a line break, as no option does. */
+void session_add_word(struct session *session, const char *word);
 /* Takes context and plan from the cache, without a policy. False with cache_reason() if there is
  * none; see cache_load(). */
 bool session_restore(struct session *session);

@@ -12,6 +12,36 @@
 
 enum { NOT_IN_FORCE = 1 };
 
+/* Prints first which parts of the host run outside in any case. */
+static void print_uncovered(const struct setup *setup)
+{
+	struct arena *arena = setup->request.arena;
+	for (size_t i = 0; setup->host->uncovered && setup->host->uncovered[i]; i++)
+		report_detail(2, arena_printf(arena, "not covered: %s", setup->host->uncovered[i]));
+}
+
+/* Asks an editor for its shell. One that names another is not in force, whatever its file has. */
+static void ask(struct setup *setup)
+{
+	const struct options *options = &setup->session.options;
+	struct arena *arena = setup->request.arena;
+	struct editor_asked asked;
+
+	if (!setup->has_file || options->wants_debugger)
+		return;
+	setup_ask_editor(arena, setup->host, &setup->paths, setup->file.real, options->file, &asked);
+	setup->asked = asked.answer == EDITOR_USES_SHIM ? asked.program : NULL;
+	if (asked.answer == EDITOR_USES_OTHER)
+		*arena_push(arena, &setup->overrides) = (struct setup_override_found){
+			.place = asked.program,
+			.why = arena_printf(arena, "says that its shell is %s", text_visible(arena, asked.said)),
+		};
+	if (asked.answer == EDITOR_SILENT)
+		*arena_push(arena, &setup->overrides) = (struct setup_override_found){
+			.place = asked.program, .why = "does not say which shell it uses; does it start without a message?"
+		};
+}
+
 static void print_reasons(const struct setup *setup)
 {
 	struct arena *arena = setup->request.arena;
@@ -19,7 +49,9 @@ static void print_reasons(const struct setup *setup)
 		report_detail(2, arena_printf(arena, "by the administrator's settings: %s", setup->file.path));
 	for (size_t i = 0; i < setup->overrides.count; i++)
 		report_detail(2, arena_printf(arena, "%s: %s", setup->overrides.items[i].place, setup->overrides.items[i].why));
-	if (setup->overrides.count == 0 && setup_judge_host(setup) == SETUP_IN_FORCE && !setup->is_proven)
+	if (setup->asked)
+		report_detail(2, arena_printf(arena, "%s was asked: its shell is berm's", setup->asked));
+	else if (setup->overrides.count == 0 && setup_judge_host(setup) == SETUP_IN_FORCE && !setup->is_proven)
 		report_detail(2, arena_printf(arena, "the settings are there; whether %s obeys them, only a command shows%s",
 					      setup->host->title, prove_is_known(setup->host->name) ? " (--prove)" : ""));
 }
@@ -66,8 +98,11 @@ int setup_check(struct setup *setup)
 {
 	const char *refuted = NULL;
 	struct error err = { 0 };
-	bool is_configured = setup_judge_host(setup) == SETUP_IN_FORCE && setup->overrides.count == 0;
+	bool is_configured;
 
+	if (setup_judge_host(setup) == SETUP_IN_FORCE)
+		ask(setup);
+	is_configured = setup_judge_host(setup) == SETUP_IN_FORCE && setup->overrides.count == 0;
 	if (is_configured && setup_check_installation(setup, &err) < 0) {
 		report_error(&err);
 		return NOT_IN_FORCE;
@@ -86,6 +121,7 @@ int setup_check(struct setup *setup)
 		return setup_print_json(setup), is_configured ? 0 : NOT_IN_FORCE;
 	report_item(is_configured ? setup_mark(setup) : MARK_BAD,
 		    arena_printf(setup->request.arena, "%s: ", setup->host->title), setup_state_name(setup));
+	print_uncovered(setup);
 	print_reasons(setup);
 	return is_configured ? 0 : NOT_IN_FORCE;
 }

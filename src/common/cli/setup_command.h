@@ -18,6 +18,7 @@ struct setup {
 	enum setup_state state;
 	bool has_file; /* there is a settings file to edit */
 	struct setup_overrides overrides; /* settings that take berm's back */
+	const char *asked; /* the editor's program that named berm's shim as its shell, or NULL */
 	bool is_proven; /* a command was run through the host, in the sandbox */
 };
 
@@ -39,6 +40,9 @@ int setup_print_json(const struct setup *setup);
 /* Prints the answer of --check. Returns the exit status. */
 int setup_check(struct setup *setup);
 
+/* Checks the combination of options and host, and chooses the way. *host is NULL if none is
+ * named. */
+int setup_choose_host(const struct options *options, const char *word, const struct setup_host **host, struct error *err);
 /* Returns -1 with err, with the hooks' names, if the way of this host would disable hooks of the
  * user that can block. */
 int setup_refuse_prefix(struct setup *setup, struct error *err);

@@ -49,6 +49,10 @@ static void json_host(struct json *json, const char *name, const struct setup *s
 	if (setup_settings(&setup->request, &settings, &ignored) == 0)
 		json_string(json, "settings", settings.data);
 	text_free(&settings);
+	json_list(json, "uncovered");
+	for (size_t i = 0; host->uncovered && host->uncovered[i]; i++)
+		json_string(json, NULL, host->uncovered[i]);
+	json_list_end(json);
 	json_list(json, "notes");
 	for (size_t i = 0; host->notes[i]; i++)
 		json_string(json, NULL, setup_expand(setup->request.arena, host->notes[i], &setup->paths, setup->request.os));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses a way of `berm setup` that would take away the user's own guards, or that would be added
- * to another one. Only reads. */
+/* Chooses the host and the way of `berm setup`. Refuses a way that would take away the user's own
+ * guards, or that would be added to another one. Only reads. */
 #include "common/cli/setup_command.h"
 
 #include <string.h>
@@ -61,4 +61,68 @@ int setup_refuse_other(const struct setup *setup, const struct setup_host *asked
 		return 0;
 	error_set(err, "%s is set up in another way (--how=%s)", asked->title, found->how);
 	return error_hint(err, "first: berm setup %s --undo", asked->name);
+}
+
+static int unknown_host(const char *word, struct error *err)
+{
+	const char *names[32], *nearest;
+	size_t count = 0;
+	for (; count < setup_host_count && count < sizeof names / sizeof names[0]; count++)
+		names[count] = setup_host_table[count].name;
+	nearest = text_nearest(word, names, count);
+	error_set(err, "no such host: %s", word);
+	return nearest ? error_hint(err, "did you mean `%s`?", nearest) : error_hint(err, "`berm setup` lists them");
+}
+
+static int check_combination(const struct options *options, const struct setup_host *host, struct error *err)
+{
+	if (options->wants_prove && !options->wants_check)
+		return error_set(err, "--prove needs --check");
+	if (options->wants_managed && !host->managed)
+		return error_set(err, "%s has no settings that a project cannot override", host->title);
+	if (options->wants_managed && options->file)
+		return error_set(err, "--managed and --file exclude each other");
+	if (options->wants_debugger && !host->debugger)
+		return error_set(err, "--debugger: %s has no debugger that berm knows", host->title);
+	if (options->wants_debugger && (options->file || options->how))
+		return error_set(err, "--debugger takes neither --file nor --how");
+	return 0;
+}
+
+/* Replaces the host by the same one in this way. */
+static int choose_way(const char *how, const struct setup_host **host, struct error *err)
+{
+	const struct setup_host *other = (*host)->other;
+
+	if ((*host)->how && strcmp((*host)->how, how) == 0)
+		return 0;
+	if (!other || strcmp(other->how, how) != 0)
+		return error_set(err, "--how=%s: %s has no such way", how, (*host)->title);
+	*host = other;
+	return 0;
+}
+
+static bool needs_host(const struct options *options)
+{
+	return options->file || options->how || options->wants_managed || options->wants_prove || options->wants_debugger;
+}
+
+int setup_choose_host(const struct options *options, const char *word, const struct setup_host **host, struct error *err)
+{
+	int actions = options->wants_write + options->wants_undo + options->wants_check + options->wants_print;
+
+	*host = word ? setup_host_find(word) : NULL;
+	if (actions > 1)
+		return error_set(err, "--write, --undo, --check and --print exclude each other");
+	if (word && !*host)
+		return unknown_host(word, err);
+	if (*host && check_combination(options, *host, err) < 0)
+		return -1;
+	if (options->how && *host && choose_way(options->how, host, err) < 0)
+		return -1;
+	if (*host && options->wants_debugger)
+		*host = (*host)->debugger;
+	if (!word && (actions > 0 || needs_host(options)))
+		return error_set(err, "this option needs a HOST; `berm setup` lists them");
+	return 0;
 }

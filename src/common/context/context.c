@@ -99,25 +99,27 @@ const char *context_system_directory(const char *path)
 	return NULL;
 }
 
-static int unfit(struct error *err, const char *project, const char *why)
+/* A shim takes no options: its host chooses the directory. */
+static int unfit(const struct context *context, struct error *err, const char *project, const char *why)
 {
 	error_set(err, "%s cannot be the project: %s", project, why);
 	error_hint(err, "the command can write to everything in the project");
-	return error_hint(err, "change to the directory you work in, or name it: --project=DIR");
+	return error_hint(err, context->is_narrowing ? "start this from the directory you work in"
+						     : "change to the directory you work in, or name it: --project=DIR");
 }
 
 int context_judge_project(const struct context *context, const char *project, struct error *err)
 {
 	if (strcmp(project, context->home) == 0)
-		return unfit(err, project, "it is your home");
+		return unfit(context, err, project, "it is your home");
 	if (path_is_within(context->home, project))
-		return unfit(err, project, "it contains your home");
+		return unfit(context, err, project, "it contains your home");
 	if (context_system_directory(project))
-		return unfit(err, project, "it is a system directory");
+		return unfit(context, err, project, "it is a system directory");
 	if (path_is_within(project, context->state_directory) || path_is_within(context->state_directory, project))
-		return unfit(err, project, "it contains or is inside berm's state directory");
+		return unfit(context, err, project, "it contains or is inside berm's state directory");
 	if (path_is_within(project, context->config_directory) || path_is_within(context->config_directory, project))
-		return unfit(err, project, "it contains or is inside the directory of your berm policy");
+		return unfit(context, err, project, "it contains or is inside the directory of your berm policy");
 	return 0;
 }
 

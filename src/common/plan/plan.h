@@ -135,6 +135,9 @@ struct plan_git_user {
 };
 
 #define PLAN_DOCUMENTS INSIDE_DIRECTORY
+/* The key of the rule for an editor's debugger. Its socket has another name in each session, and
+ * the private home stays the same. */
+#define PLAN_DEBUGGER_KEY "setup --debugger"
 #define PLAN_GIT_EVENTS PLAN_DOCUMENTS "/git-events" /* a socket, if plan_locks_git_config */
 #define PLAN_SUMMARY INSIDE_SUMMARY
 

@@ -50,6 +50,12 @@ static void add_word(const struct plan *plan, struct words *words, const char *k
 	*(const char **)arena_push(plan->arena, words) = arena_printf(plan->arena, "%s %s", kind, text);
 }
 
+/* Every session of a debugger has another socket. */
+static const char *socket_word(const struct plan_item *socket)
+{
+	return strcmp(socket->rule->key, PLAN_DEBUGGER_KEY) == 0 ? "debugger" : socket->value;
+}
+
 /* Returns every grant of network and sockets, sorted, so that the order of the policy does not
  * matter. */
 static struct words reach(const struct plan *plan)
@@ -64,7 +70,7 @@ static struct words reach(const struct plan *plan)
 	for (size_t i = 0; i < plan->network.publish.count; i++)
 		add_word(plan, &words, "publish", plan->network.publish.items[i].rule->text);
 	for (size_t i = 0; i < plan->sockets.count; i++)
-		add_word(plan, &words, "socket", plan->sockets.items[i].value);
+		add_word(plan, &words, "socket", socket_word(&plan->sockets.items[i]));
 	if (words.count > 0)
 		qsort(words.items, words.count, sizeof *words.items, compare_strings);
 	return words;

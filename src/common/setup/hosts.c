@@ -218,11 +218,43 @@ static const struct setup_edit vscode_edits[] = {
 	{ { "chat.tools.terminal.terminalProfile.@os@" }, "{\"path\": \"@shims@/bash\"}", false, false },
 	{ .value = NULL },
 };
+static const char *const vscode_uncovered[] = {
+	"tasks of the type process, and tasks with a shell of their own (options.shell)",
+	"the debugger's internal console (console: internalConsole, the default of node)",
+	"extensions: programs that they start themselves, and terminals for which they name a shell",
+	"the Git panel: git and its hooks; `berm hooks install` puts the hooks inside",
+	NULL,
+};
 static const char *const vscode_notes[] = {
-	"Close open terminals; new ones start in the sandbox.",
+	"Covered: terminals, tasks of the types shell and npm, and programs that are debugged in the integrated terminal.",
+	"NOT covered: tasks of the type process or with a shell of their own, the debugger's internal console, what extensions "
+	"start, git of the Git panel. To have all of it inside: docs/whole-editor.md.",
+	"Close open terminals; new ones start in the sandbox, with (berm) in the prompt.",
 	"For a terminal outside the sandbox: Terminal: Create New Terminal (With Profile), then bash.",
 	"For another edition or profile (Insiders, VSCodium): --file=PATH",
 	NULL,
+};
+
+/* One word in a file beside the user's policy, which no command can write. */
+static const struct setup_place debugger_files[] = { { NULL, ".config/berm", "debuggers" }, { 0 } };
+static const char *const vscode_debugger_lines[] = { "vscode", NULL };
+static const char *const vscode_debugger_notes[] = {
+	"In a JavaScript Debug Terminal the one socket that VS Code names is then reachable from inside, and nothing else of "
+	"its directory.",
+	"The debug adapter runs outside and obeys what comes through it: it reads files and addresses that source maps name, "
+	"as "
+	"you. Allow it for programs that you would also run outside.",
+	NULL,
+};
+static const struct setup_host vscode_debugger_host = {
+	"vscode",
+	"VS Code's debugger",
+	SETUP_TRIED,
+	SETUP_LINES,
+	.files = debugger_files,
+	.comment = "#",
+	.lines = vscode_debugger_lines,
+	.notes = vscode_debugger_notes,
 };
 
 static const struct setup_place zed_files[] = { { "XDG_CONFIG_HOME", ".config", "zed/settings.json" }, { 0 } };
@@ -252,11 +284,8 @@ static const char *const jetbrains_notes[] = {
 };
 
 static const struct setup_place emacs_files[] = {
-	{ NULL, ".emacs.d", "init.el" },
-	{ NULL, "", ".emacs.el" },
-	{ NULL, "", ".emacs" },
-	{ "XDG_CONFIG_HOME", ".config", "emacs/init.el" },
-	{ 0 },
+	{ NULL, "", ".emacs" }, /* Emacs reads the first that exists, in this order */
+	{ NULL, "", ".emacs.el" }, { NULL, ".emacs.d", "init.el" }, { "XDG_CONFIG_HOME", ".config", "emacs/init.el" }, { 0 },
 };
 static const char *const emacs_lines[] = {
 	"(setq shell-file-name \"@shims@/bash\")",
@@ -264,8 +293,12 @@ static const char *const emacs_lines[] = {
 	NULL,
 };
 static const char *const emacs_notes[] = {
-	"Covers M-x shell, compile, shell-command and all users of shell-file-name; call-process starts programs without a "
-	"shell.",
+	"Covers M-x shell, compile, shell-command and all users of shell-file-name.",
+	NULL,
+};
+static const char *const emacs_uncovered[] = {
+	"eshell, which is no shell of the system: Emacs itself reads the files and starts the programs",
+	"call-process and start-process: programs that packages start without a shell",
 	NULL,
 };
 
@@ -274,8 +307,36 @@ static const char *const vim_lines[] = { "set shell=@shims@/bash", "set noshellt
 static const char *const vim_notes[] = {
 	"Covers :!, filters, :read ! and :terminal.",
 	"Vim's system() and :make pass output through a file in /tmp, which is private in the sandbox: they fail, and so do "
-	"plugins that use them. Neovim uses pipes: --file with its init.vim.",
+	"plugins that use them, unless Vim's TMPDIR is in the project. Neovim: berm setup nvim",
 	NULL,
+};
+static const char *const vim_uncovered[] = {
+	"job_start([...]) and term_start([...]) with a list: programs that plugins start without a shell",
+	NULL,
+};
+/* Neovim reads init.lua and then ignores init.vim. */
+static const struct setup_place nvim_files[] = {
+	{ "XDG_CONFIG_HOME", ".config", "nvim/init.lua" },
+	{ "XDG_CONFIG_HOME", ".config", "nvim/init.vim" },
+	{ 0 },
+};
+static const char *const lua_lines[] = { "vim.o.shell = \"@shims@/bash\"", "vim.o.shelltemp = false", NULL };
+static const char *const nvim_notes[] = {
+	"Covers :!, filters, :read !, :terminal and system() with a string.",
+	":make and :grep pass output through a file in /tmp, which is private in the sandbox: they fail unless Neovim's TMPDIR "
+	"is in the project.",
+	NULL,
+};
+static const char *const nvim_uncovered[] = {
+	"system([...]), jobstart([...]) and vim.system: programs that plugins and language servers start without a shell",
+	NULL,
+};
+/* Neovim takes a file for Lua by its name. */
+static const struct setup_host nvim_lua_host = {
+	"nvim", "Neovim", SETUP_TRIED, SETUP_LINES, .comment = "--", .lines = lua_lines,
+};
+static const struct setup_host vim_lua_host = {
+	"vim", "Vim", SETUP_TRIED, SETUP_LINES, .comment = "--", .lines = lua_lines,
 };
 
 static const struct setup_place npm_files[] = { { NULL, "", ".npmrc" }, { 0 } };
@@ -309,6 +370,12 @@ static const struct setup_place tmux_files[] = {
 static const char *const tmux_lines[] = { "set -g default-shell @shims@/bash", NULL };
 static const char *const tmux_notes[] = {
 	"For a running server: tmux source-file, then a new window. All windows are then in the sandbox.",
+	"A window whose directory cannot be a project, such as your home, says why and waits for Enter: start tmux in the "
+	"directory you work in.",
+	NULL,
+};
+static const char *const tmux_uncovered[] = {
+	"run-shell, if-shell, #() and pipe-pane: tmux itself runs these with /bin/sh",
 	NULL,
 };
 
@@ -337,19 +404,22 @@ const struct setup_host setup_host_table[] = {
 	  .variable = "SHELL", .notes = aider_notes },
 	{ "cursor", "Cursor", SETUP_UNVERIFIED, SETUP_JSON, .files = cursor_files, .edits = cursor_edits, .notes = cursor_notes,
 	  .hook = &cursor_hook },
-	{ "vscode", "VS Code", SETUP_REPLAYED, SETUP_JSON, .files = vscode_files, .edits = vscode_edits,
-	  .notes = vscode_notes },
+	{ "vscode", "VS Code", SETUP_TRIED, SETUP_JSON, .files = vscode_files, .edits = vscode_edits, .notes = vscode_notes,
+	  .uncovered = vscode_uncovered, .has_editions = true, .debugger = &vscode_debugger_host },
 	{ "zed", "Zed", SETUP_UNVERIFIED, SETUP_JSON, .files = zed_files, .edits = zed_edits, .notes = zed_notes },
 	{ "jetbrains", "JetBrains IDEs", SETUP_UNVERIFIED, SETUP_SERVERS, .files = jetbrains_files, .lines = jetbrains_lines,
 	  .notes = jetbrains_notes, .servers = jetbrains_servers },
 	{ "emacs", "Emacs", SETUP_TRIED, SETUP_LINES, .files = emacs_files, .comment = ";;", .lines = emacs_lines,
-	  .notes = emacs_notes },
-	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, .files = vim_files, .comment = "\"", .lines = vim_lines, .notes = vim_notes },
+	  .notes = emacs_notes, .uncovered = emacs_uncovered },
+	{ "vim", "Vim", SETUP_TRIED, SETUP_LINES, .files = vim_files, .comment = "\"", .lines = vim_lines, .notes = vim_notes,
+	  .uncovered = vim_uncovered, .suffix = ".lua", .dialect = &vim_lua_host },
+	{ "nvim", "Neovim", SETUP_TRIED, SETUP_LINES, .files = nvim_files, .comment = "\"", .lines = vim_lines,
+	  .notes = nvim_notes, .uncovered = nvim_uncovered, .suffix = ".lua", .dialect = &nvim_lua_host },
 	{ "npm", "npm", SETUP_TRIED, SETUP_LINES, .files = npm_files, .comment = "#", .lines = npm_lines, .notes = npm_notes },
 	{ "make", "GNU make", SETUP_TRIED, SETUP_LINES, .files = make_files, .comment = "#", .lines = make_lines,
 	  .variable = "MAKEFLAGS", .notes = make_notes },
 	{ "tmux", "tmux", SETUP_TRIED, SETUP_LINES, .files = tmux_files, .comment = "#", .lines = tmux_lines,
-	  .notes = tmux_notes },
+	  .notes = tmux_notes, .uncovered = tmux_uncovered },
 	{ "mcp", "MCP servers", SETUP_REPLAYED, SETUP_SERVERS, .lines = mcp_lines, .notes = mcp_notes, .servers = mcp_servers },
 };
 const size_t setup_host_count = sizeof setup_host_table / sizeof setup_host_table[0];
@@ -365,6 +435,11 @@ const struct setup_host *setup_host_find(const char *name)
 		if (strcmp(setup_host_table[i].name, name) == 0)
 			return &setup_host_table[i];
 	return NULL;
+}
+
+const struct setup_host *setup_host_for(const struct setup_host *host, const char *file)
+{
+	return host->dialect && file && text_ends_with(file, host->suffix) ? host->dialect : host;
 }
 
 const char *setup_label_name(enum setup_label label)

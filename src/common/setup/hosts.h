@@ -86,6 +86,11 @@ struct setup_host {
 	const char *managed; /* settings of the administrator, which no project overrides; NULL: none */
 	const char *how; /* name of this way for --how, if there are several; NULL: one */
 	const struct setup_host *other; /* the same host in another way; NULL: none */
+	const char *const *uncovered; /* what runs outside all the same; ends with NULL; NULL: not listed */
+	const char *suffix; /* of a file in another language, which `dialect` has; NULL: one language */
+	const struct setup_host *dialect;
+	bool has_editions; /* --file names the same program under another name, which the same files override */
+	const struct setup_host *debugger; /* lets the host's debugger attach (--debugger); NULL: none */
 };
 
 extern const struct setup_host setup_host_table[];
@@ -101,6 +106,8 @@ const char *setup_expand(struct arena *arena, const char *text, const struct ins
 /* Returns the edit with all placeholders replaced. */
 struct jsonc_edit setup_edit_expand(struct arena *arena, const struct setup_edit *edit, const struct install_paths *paths,
 				    enum operating_system os);
+/* Returns the row for the language of this file: the host itself, or its dialect. */
+const struct setup_host *setup_host_for(const struct setup_host *host, const char *file);
 /* Returns an absolute path with symlinks unresolved, or NULL if the host has no fixed file. */
 const char *setup_host_file(struct arena *arena, const struct setup_host *host, const struct context *context);
 

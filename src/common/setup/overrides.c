@@ -54,10 +54,21 @@ struct override {
 	{                                                                                                                      \
 		"gemini", NULL, scope_, file_, HAS_NAME, { "hooks", "disabled" }, "berm", "turns berm's hook off"              \
 	}
+#define VSCODE(key_, value_)                                                                                                   \
+	{                                                                                                                      \
+		"vscode", NULL, SCOPE_PROJECT, ".vscode/settings.json", IS_OTHER, { key_ }, value_, "names another shell"      \
+	}
 #define OPENCODE(file_)                                                                                                        \
 	{                                                                                                                      \
 		"opencode", NULL, SCOPE_PROJECT, file_, IS_OTHER, { "shell" }, "\"@shims@/bash\"", "names another shell"       \
 	}
+
+/* VS Code's keys end with the system's name. */
+#ifdef __APPLE__
+#define OS_WORD "osx"
+#else
+#define OS_WORD "linux"
+#endif
 
 static const struct override overrides[] = {
 	CLAUDE(SCOPE_SAME, NULL),
@@ -80,6 +91,18 @@ static const struct override overrides[] = {
 	GEMINI(SCOPE_SAME, NULL),
 	GEMINI(SCOPE_PROJECT, ".gemini/settings.json"),
 	GEMINI(SCOPE_MACHINE, "/etc/gemini-cli/settings.json"),
+	{ "vscode",
+	  NULL,
+	  SCOPE_PROJECT,
+	  ".vscode/settings.json",
+	  IS_OTHER,
+	  { "terminal.integrated.profiles." OS_WORD, "berm" },
+	  "{\"path\": \"@shims@/bash\"}",
+	  "gives the profile berm another shell" },
+	VSCODE("terminal.integrated.defaultProfile." OS_WORD, "\"berm\""),
+	VSCODE("terminal.integrated.automationProfile." OS_WORD, "{\"path\": \"@shims@/bash\"}"),
+	VSCODE("terminal.integrated.agentHostProfile." OS_WORD, "{\"path\": \"@shims@/bash\"}"),
+	VSCODE("chat.tools.terminal.terminalProfile." OS_WORD, "{\"path\": \"@shims@/bash\"}"),
 	OPENCODE("opencode.json"),
 	OPENCODE("opencode.jsonc"),
 	OPENCODE(".opencode/opencode.json"),
@@ -139,8 +162,7 @@ static bool applies(const struct setup_overrides_request *request, const struct 
 		return value->type != JSONC_TRUE;
 	case IS_OTHER: {
 		const char *wanted = setup_expand(request->arena, row->value, request->paths, request->context->os);
-		return value->type != JSONC_STRING || strlen(wanted) != value->end - value->start ||
-		       memcmp(wanted, value->raw, strlen(wanted)) != 0;
+		return strlen(wanted) != value->end - value->start || memcmp(wanted, value->raw, strlen(wanted)) != 0;
 	}
 	case HAS_NAME:
 		return has_name(value, row->value);

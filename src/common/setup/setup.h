@@ -4,6 +4,7 @@
 #ifndef BERM_COMMON_SETUP_SETUP_H
 #define BERM_COMMON_SETUP_SETUP_H
 
+#include "common/setup/ask_editor.h"
 #include "common/setup/codex_trust.h"
 #include "common/setup/hosts.h"
 #include "common/setup/overrides.h"

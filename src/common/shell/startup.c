@@ -34,6 +34,10 @@ static const char sh_text[] = "# Start-up file of `berm shell` for sh.\n"
 			      "[ -r ~/.shrc ] && . ~/.shrc\n"
 			      "case $PS1 in '(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac\n";
 
+/* For a shim: bash has the start-up file that its host names, such as the shell integration of an
+ * editor, which keeps the commands of the prompt. */
+static const char bash_prompt[] = "case $PS1 in *'(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac";
+
 static const char fish_command[] =
 	"functions -q __berm_prompt; or functions -q fish_prompt; and functions -c fish_prompt __berm_prompt\n"
 	"function fish_prompt; echo -n '(berm) '; functions -q __berm_prompt; and __berm_prompt; end";
@@ -74,4 +78,58 @@ void shell_startup_write(struct plan *plan, const struct shell_startup *start)
 		*arena_push(plan->arena, &plan->added) = (struct plan_document){ start->document, start->text };
 	if (start->variable)
 		plan_add_variable(plan, start->variable, start->value);
+}
+
+/* The letters of one word of options, such as -il. Returns false if a script or a string
+ * follows. */
+static bool read_options(const char *word, bool *is_asked, bool *takes_next)
+{
+	if (word[0] == '-' && word[1] == '-') {
+		*takes_next = strcmp(word, "--rcfile") == 0 || strcmp(word, "--init-file") == 0;
+		return word[2] != '\0'; /* after `--` comes a script */
+	}
+	if ((word[0] != '-' && word[0] != '+') || strchr(word, 'c'))
+		return false;
+	*is_asked |= word[0] == '-' && strchr(word, 'i');
+	*takes_next = strchr(word, 'o') || strchr(word, 'O') || strchr(word, 'C');
+	return true;
+}
+
+bool shell_is_interactive(int count, char *const *arguments, bool has_terminal)
+{
+	bool is_asked = false;
+	for (int i = 0; i < count; i++) {
+		bool takes_next = false;
+		if (!read_options(arguments[i], &is_asked, &takes_next))
+			return false;
+		i += takes_next;
+	}
+	return is_asked || has_terminal;
+}
+
+char **shell_mark_arguments(struct arena *arena, const char *name, int *count, char **arguments)
+{
+	char **marked;
+	if (strcmp(name, "fish") != 0)
+		return arguments;
+	marked = arena_alloc(arena, ((size_t)*count + 3) * sizeof *marked);
+	marked[0] = arena_copy(arena, "-C");
+	marked[1] = arena_copy(arena, fish_command);
+	for (int i = 0; i < *count; i++)
+		marked[i + 2] = arguments[i];
+	*count += 2;
+	return marked;
+}
+
+void shell_mark_write(struct plan *plan, const char *name)
+{
+	const struct row *row = find(name);
+	if (strcmp(name, "bash") == 0) {
+		plan_add_variable(plan, "PROMPT_COMMAND", bash_prompt);
+		return;
+	}
+	if (row->document)
+		*arena_push(plan->arena, &plan->added) = (struct plan_document){ row->document, row->text };
+	if (row->variable)
+		plan_add_variable(plan, row->variable, row->value);
 }

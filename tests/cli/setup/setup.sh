@@ -59,7 +59,7 @@ round() {
 }
 
 json_hosts="claude-code codex gemini opencode cursor vscode zed"
-line_hosts="emacs vim npm tmux make aider"
+line_hosts="emacs vim nvim npm tmux make aider"
 for host in $json_hosts $line_hosts; do
 	round "$host, absent" "$host" "$files/new/deep/$host"
 	expect "$host: the directories made for it are gone" test ! -e "$files/new"
@@ -72,7 +72,11 @@ for host in $json_hosts; do
 	round "$host, with comments" "$host" "$files/$host.jsonc"
 done
 for host in $line_hosts; do
-	printf 'one\ntwo' >"$host.conf"
+	# Emacs reads no further after a line that it cannot evaluate.
+	case $host in
+	emacs) printf '; one\n; two' ;;
+	*) printf 'one\ntwo' ;;
+	esac >"$host.conf"
 	chmod 600 "$host.conf"
 	round "$host, without a last line end" "$host" "$files/$host.conf"
 done
@@ -191,11 +195,11 @@ expect_equal "no file is left over" "" "$(find "$files" -name '.*berm*')"
 
 # The command line.
 expect_status "the list" 0 "$berm" setup
-for host in claude-code codex gemini opencode aider cursor vscode zed jetbrains emacs vim npm make tmux mcp; do
+for host in claude-code codex gemini opencode aider cursor vscode zed jetbrains emacs vim nvim npm make tmux mcp; do
 	expect "the list has $host" grep -q "^$host " "$scratch/out"
 done
 expect_status "the list, for programs" 0 "$berm" setup --json
-expect "is JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))["hosts"]) == 15' "$scratch/out"
+expect "is JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))["hosts"]) == 16' "$scratch/out"
 expect_status "one host, for programs" 0 "$berm" setup gemini --file=race.json --json
 expect "is JSON too" python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert d["host"] == "gemini" and not d["in_force"]; json.loads(d["settings"])' "$scratch/out"
 expect_status "an unknown host" 125 "$berm" setup vscod

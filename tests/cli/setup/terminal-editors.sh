@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Editors of the terminal and tmux, beyond what setup-tools.sh has: Neovim in its two languages,
+# `--check` that asks the editor itself, the mark in the prompt of a shim's shell, variables of an
+# editor, and a tmux window that shows why it has no shell.
+. "$(dirname "$0")/../support/home.sh"
+. "$(dirname "$0")/../support/lib.sh"
+move_home
+git init -q "$project"
+shims=$(dirname "$BERM")/shims
+mkdir -m 700 "$HOME/.ssh"
+echo "FAKE-KEY-$$" >"$HOME/.ssh/id_rsa"
+socket=$scratch/tmux
+leave() {
+	tmux -S "$socket" kill-server 2>/dev/null
+	clean_up
+}
+trap '[ "$BASHPID" != "$$" ] || leave' EXIT
+unset TMUX TMUX_PANE STY TERM_PROGRAM PROMPT_COMMAND
+
+if command -v nvim >/dev/null; then
+	look='silent !echo "${BERM:-0}" >where; cat ~/.ssh/id_rsa >>where || echo no key >>where'
+	nvim_looks() {
+		rm -f where
+		timeout "$patience" env -u BERM nvim --headless -n -i NONE -c "$look" -c 'qa!' </dev/null >/dev/null 2>&1
+		tr '\n' ' ' <where
+	}
+	expect_equal "nvim: bare, with the key" "0 FAKE-KEY-$$ " "$(nvim_looks)"
+	expect_status "nvim: set up" 0 "$BERM" setup nvim --write
+	expect "nvim: in Lua" grep -qx "vim.o.shell = \"$shims/bash\"" "$HOME/.config/nvim/init.lua"
+	expect_equal "nvim: inside" "1 no key " "$(nvim_looks)"
+	expect_status "nvim: asked" 0 "$BERM" setup nvim --check
+	expect_contains "nvim: and it answered" "nvim was asked: its shell is berm's" "$out"
+	expect_contains "nvim: the first lines say what is outside" "not covered: system([...])" "$out"
+	# A later line of the same file takes it back.
+	echo 'vim.o.shell = "/bin/sh"' >>"$HOME/.config/nvim/init.lua"
+	expect_status "nvim: another shell is seen" 1 "$BERM" setup nvim --check
+	expect_contains "nvim: and named" "says that its shell is /bin/sh" "$out"
+	rm -r "$HOME/.config/nvim"
+	mkdir -p "$HOME/.config/nvim"
+	# Vim script where there is such a file.
+	echo 'set number' >"$HOME/.config/nvim/init.vim"
+	expect_status "nvim: init.vim" 0 "$BERM" setup nvim --write
+	expect "nvim: in Vim script" grep -qx "set shell=$shims/bash" "$HOME/.config/nvim/init.vim"
+	expect_equal "nvim: inside, by init.vim" "1 no key " "$(nvim_looks)"
+	# init.lua wins over it, and the answer is Neovim's.
+	echo '-- mine' >"$HOME/.config/nvim/init.lua"
+	expect_status "nvim: the other file wins" 1 "$BERM" setup nvim --check
+	expect_equal "nvim: and is outside" "0 FAKE-KEY-$$ " "$(nvim_looks)"
+	rm "$HOME/.config/nvim/init.lua"
+	expect_status "nvim: undone" 0 "$BERM" setup nvim --undo
+	expect_equal "nvim: as before" 'set number' "$(cat "$HOME/.config/nvim/init.vim")"
+	expect_equal "nvim: outside again" "0 FAKE-KEY-$$ " "$(nvim_looks)"
+	expect_status "vim: a file in Lua" 0 "$BERM" setup vim --file="$scratch/x.lua" --write
+	expect "vim: gets Lua" grep -q '^vim.o.shell = ' "$scratch/x.lua"
+fi
+if command -v vim >/dev/null; then
+	expect_status "vim: set up" 0 "$BERM" setup vim --write
+	expect_status "vim: asked" 0 "$BERM" setup vim --check
+	expect_contains "vim: and it answered" "vim was asked: its shell is berm's" "$out"
+	echo 'set shell=/bin/sh' >>"$HOME/.vimrc"
+	expect_status "vim: another shell is seen" 1 "$BERM" setup vim --check
+fi
+if command -v emacs >/dev/null; then
+	expect_status "emacs: set up" 0 "$BERM" setup emacs --write
+	expect_status "emacs: asked" 0 "$BERM" setup emacs --check
+	expect_contains "emacs: and it answered" "emacs was asked: its shell is berm's" "$out"
+	expect_contains "emacs: eshell is named" "not covered: eshell" "$out"
+	echo '(setq shell-file-name "/bin/sh")' >>"$HOME/.emacs"
+	expect_status "emacs: another shell is seen" 1 "$BERM" setup emacs --check
+fi
+
+# Variables of an editor: by their full names, in its terminals only.
+variables() {
+	env TERM_PROGRAM="$1" VSCODE_NONCE=nonce VSCODE_INJECTION=1 VIRTUAL_ENV=/venv VSCODE_IPC_HOOK_CLI=/x VSCODE_ENV_REPLACE=A_TOKEN=t \
+		VSCODE_TOKEN=t GITHUB_TOKEN=t EXTVAR=e "$shims/bash" -c 'env' | grep -E '^(VSCODE|VIRTUAL|GITHUB|EXTVAR|A_TOKEN)' | sort | tr '\n' ' '
+}
+expect_equal "of VS Code: the listed ones" "VIRTUAL_ENV=/venv VSCODE_INJECTION=1 VSCODE_NONCE=nonce " "$(variables vscode)"
+expect_equal "elsewhere: none" "" "$(variables tmux)"
+mkdir -p "$HOME/.config/berm"
+printf 'version: 1\nenvironment: {pass: [EXTVAR]}\n' >"$HOME/.config/berm/berm.yml"
+expect_contains "one that the user's policy names" "EXTVAR=e" "$(variables vscode)"
+rm "$HOME/.config/berm/berm.yml"
+
+# VS Code: a project's settings that take a terminal outside are named, for each edition.
+expect_status "vscode: set up" 0 "$BERM" setup vscode --file="$HOME/edition.json" --write
+expect_status "vscode: configured" 0 "$BERM" setup vscode --file="$HOME/edition.json" --check
+expect_contains "vscode: the first lines say what is outside" "not covered: tasks of the type process" "$(sed -n 2p <<<"$out")"
+mkdir "$project/.vscode"
+for setting in '"terminal.integrated.profiles.linux": {"berm": {"path": "/bin/bash"}}' '"terminal.integrated.defaultProfile.linux": "bash"' \
+	'"terminal.integrated.automationProfile.linux": {"path": "/bin/sh"}'; do
+	echo "{$setting}" >"$project/.vscode/settings.json"
+	expect_status "vscode: $setting" 1 "$BERM" setup vscode --file="$HOME/edition.json" --check
+	expect_contains "vscode: the file is named" "$project/.vscode/settings.json:1" "$out"
+done
+rm -r "$project/.vscode"
+
+# The debugger's socket: only with the user's consent, only if it is one.
+mkdir "$scratch/sockets"
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$scratch/sockets/node-cdp.1-ab12-3.sock"
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$scratch/sockets/agent.sock"
+echo >"$scratch/sockets/node-cdp.2-ab12-3.sock"
+mkdir -p "$project/js"
+echo >"$project/js/bootloader.js"
+debugged() {
+	env TERM_PROGRAM=vscode NODE_OPTIONS="--require $project/js/bootloader.js" VSCODE_INSPECTOR_OPTIONS=":::{\"inspectorIpc\":\"$1\"}" \
+		"$shims/bash" -c '[ -S "$0" ] && echo socket; ls -A "${0%/*}" 2>/dev/null; echo "${NODE_OPTIONS:-no} options"' "$1" 2>&1 |
+		sed "s#--require $project/js/bootloader.js#js#" | tr '\n' ' '
+}
+expect_equal "debugger: not without consent" "no options " "$(debugged "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+expect_status "debugger: allowed" 0 "$BERM" setup vscode --debugger --write
+expect_status "debugger: seen" 0 "$BERM" setup vscode --debugger --check
+expect_equal "debugger: the socket alone" "socket node-cdp.1-ab12-3.sock js options " "$(debugged "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+expect_equal "debugger: no other socket" "no options " "$(debugged "$scratch/sockets/agent.sock")"
+expect_equal "debugger: no file" "no options " "$(debugged "$scratch/sockets/node-cdp.2-ab12-3.sock")"
+expect_status "debugger: not in another host" 125 "$BERM" setup vim --debugger
+expect_status "debugger: undone" 0 "$BERM" setup vscode --debugger --undo
+expect_equal "debugger: no longer" "no options " "$(debugged "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+
+if command -v tmux >/dev/null; then
+	screen() {
+		tmux -S "$socket" capture-pane -p -t "$1"
+	}
+	shows() {
+		screen "$1" | grep -qF "$2"
+	}
+	for shell in bash zsh sh fish; do
+		[ -x "/usr/bin/$shell" ] || continue
+		tmux -S "$socket" -f /dev/null new-session -d -s "$shell" -x 120 -y 20 "env ENV= $shims/$shell -i"
+		expect "$shell: the prompt shows that it is inside" until_true shows "$shell" '(berm) '
+	done
+	tmux -S "$socket" -f /dev/null new-session -d -s bare -x 120 -y 20 "env PS1='bare> ' bash --norc -i"
+	expect "control: a bare prompt" until_true shows bare 'bare>'
+	expect "control: has no mark" test -z "$(screen bare | grep -F '(berm)')"
+	tmux -S "$socket" kill-server
+	expect_status "tmux: set up" 0 "$BERM" setup tmux --write
+	# The page names these as outside.
+	tmux -S "$socket" -f "$HOME/.tmux.conf" new-session -d -s project -x 120 -y 20
+	told() {
+		until_true test -s "$project/$1" || return 1
+		grep -qF "FAKE-KEY-$$" "$project/$1"
+	}
+	look="cat $HOME/.ssh/id_rsa >$project"
+	tmux -S "$socket" run-shell "$look/run-shell"
+	expect "tmux: run-shell is outside" told run-shell
+	tmux -S "$socket" if-shell "$look/if-shell" ""
+	expect "tmux: if-shell is outside" told if-shell
+	tmux -S "$socket" display-message -p "#($look/format)" >/dev/null
+	expect "tmux: #() is outside" told format
+	tmux -S "$socket" pipe-pane -t project "$look/pipe-pane"
+	expect "tmux: pipe-pane is outside" told pipe-pane
+	(cd "$HOME" && tmux -S "$socket" -f "$HOME/.tmux.conf" new-session -d -s home -x 120 -y 20)
+	expect "tmux in the home says why" until_true shows home "cannot be the project: it is your home"
+	expect "and names no option that a shell does not have" test -z "$(screen home | grep -F -e --project)"
+	expect "and waits" shows home "press Enter"
+	tmux -S "$socket" send-keys -t home Enter
+	closed() {
+		! tmux -S "$socket" has-session -t home 2>/dev/null
+	}
+	expect "and then closes" until_true closed
+fi
+finish

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// drive.js PLAYWRIGHT CHROMIUM PROFILE ADDRESS DONE SHOT: opens the editor's page, waits until the file
+// DONE is there, and takes a picture of the window.
+const fs = require("fs")
+const [, , playwright, executablePath, profile, address, done, shot] = process.argv
+const { chromium } = require(playwright)
+const seconds = Number(process.env.BERM_EDITOR_SECONDS || 300)
+const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+args.push("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage")
+
+async function main() {
+	const context = await chromium.launchPersistentContext(profile, { executablePath, args, viewport: { width: 1280, height: 800 } })
+	const page = context.pages()[0] || (await context.newPage())
+	await page.goto(address, { timeout: 120000 })
+	await page.waitForSelector(".monaco-workbench", { timeout: 120000 })
+	const end = Date.now() + seconds * 1000
+	while (!fs.existsSync(done) && Date.now() < end) await page.waitForTimeout(200)
+	if (shot) await page.screenshot({ path: shot })
+	await context.close()
+	return fs.existsSync(done) ? 0 : 1
+}
+
+main().then(
+	(status) => process.exit(status),
+	(error) => {
+		console.error(error.message)
+		process.exit(2)
+	},
+)
