@@ -12,7 +12,8 @@ top=/tmp/claude-$(id -u)
 slug=$(tr -c '[:alnum:]\n' - <<<"$project")
 is_new=$([ -e "$top" ] || echo yes)
 trap 'rm -rf "$top/$slug" "$top/$slug-sub" "$top/$slug-other" "$top/${slug%-project}"; [ -z "$is_new" ] || rmdir "$top"; clean_up' EXIT
-mkdir -p -m 700 "$top" "$top/$slug/session/tasks" "$top/$slug-other" "$top/${slug%-project}"
+mkdir -p "$top" "$top/$slug/session/tasks" "$top/$slug-other" "$top/${slug%-project}"
+chmod 700 "$top" "$top/$slug" "$top/$slug-other" "$top/${slug%-project}"
 projects=~/.claude/projects
 mkdir -p "$projects/$slug/0a-1/tool-results" "$projects/$slug-other/0a-2/tool-results" sub
 echo own >"$top/$slug/session/tasks/a.output"
