@@ -252,7 +252,7 @@ static void hide_closed(struct scan *scan, const char *target)
 		scan_record(scan, &scan->masked, target, FILE_DIRECTORY, &rule_unsearchable);
 }
 
-/* A link that was replaced meanwhile, perhaps by a directory, is resolved without what is known. */
+/* A link that was replaced meanwhile, perhaps by a directory, is resolved by the disk alone. */
 static bool find_target(struct scan *scan, struct known_directories *known, struct scan_link *link, struct file_info *info)
 {
 	const struct plan *plan = scan->plan;

@@ -237,6 +237,13 @@ void scan_visit_special(struct scan *scan, const char *directory, const char *na
 	}
 }
 
+static bool needs_closer_look(const struct scan *scan, const char *directory, const char *name, enum file_type type)
+{
+	if (type == FILE_DIRECTORY && (scan->has_inner_grants || strlen(directory) + strlen(name) + 2 > SCAN_PATH_BYTES))
+		return true;
+	return scan_has_candidate(scan, name) || scan_may_be_git_pointer(name, type) || is_followed(scan, type);
+}
+
 /* Called for every entry of every searched tree; nearly all need no closer look. Sets
  * *is_remarkable for an entry that every later walk must visit again. */
 static enum walk_step visit(void *self, const char *directory, const char *name, enum file_type type, bool *is_remarkable)
@@ -254,8 +261,7 @@ static enum walk_step visit(void *self, const char *directory, const char *name,
 		return WALK_SKIP;
 	}
 	atomic_fetch_add_explicit(is_directory ? &scan->directories : &scan->files, 1, memory_order_relaxed);
-	if ((is_directory && (scan->has_inner_grants || strlen(directory) + strlen(name) + 2 > SCAN_PATH_BYTES)) ||
-	    scan_has_candidate(scan, name) || scan_may_be_git_pointer(name, type) || is_followed(scan, type))
+	if (needs_closer_look(scan, directory, name, type))
 		step = visit_closely(scan, directory, name, type, is_remarkable);
 	*is_remarkable |= is_part || type == FILE_FIFO || is_followed(scan, type);
 	if (step == WALK_DESCEND)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the index saves in repositories and behind symlinks is never stale. Every case starts with an index that is in use and shows that
+# The names of repositories and symlinks in the index are never stale. Every case starts with an index that is in use and shows that
 # without berm the file is made, or read; then it checks the very next run. The home is a scratch directory.
 . "$(dirname "$0")/../support/home.sh"
 . "$(dirname "$0")/../support/lib.sh"
@@ -35,7 +35,7 @@ settle() {
 }
 
 repository() {
-	rm -rf "$project/.git" "$project"/* && git init -q . && mkdir -p .git/branches .git/info .git/objects/info && echo old >.git/branches/old
+	rm -rf "${project:?}/.git" "${project:?}"/* && git init -q . && mkdir -p .git/branches .git/info .git/objects/info && echo old >.git/branches/old
 }
 
 # swept NAME PATH PLANT: bare the plant stays; made inside it is gone after the run, and so it is if .git itself has changed.
@@ -97,7 +97,7 @@ expect_equal "hooksPath: control: the size is the same" "$(stat -c %s "$scratch/
 expect_status "hooksPath: the very next run knows it" 2 "$BERM" run -- sh -c ': >h2/x'
 expect_status "hooksPath: and the old one is free" 0 "$BERM" run -- sh -c ': >h1/x'
 
-# What a symlink leads to is hidden under its name; so is what it leads to after it was changed.
+# The target of a symlink is hidden under its name; so is the next target after a change.
 repository
 mkdir -p far/a far/b
 echo one >far/a/secret.txt
