@@ -3,7 +3,7 @@
 #
 # Copies: what a command changed in one is shown, applied, taken back and discarded; nothing else of the project changes.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 
 lines() { wc -l <"$scratch/out" | tr -d ' '; }
 

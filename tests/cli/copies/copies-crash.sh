@@ -4,7 +4,7 @@
 # kill -9 at each system call of an apply and of an undo that changes something. Afterwards `apply` completes it, or `undo` takes it back:
 # the project is then exactly as after or as before. On one file system, and on two.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 if ! command -v strace >/dev/null; then
 	echo "skipped: needs strace"
 	exit 77

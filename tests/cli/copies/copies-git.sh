@@ -3,7 +3,7 @@
 #
 # git in a copy: commit, rebase, gc, worktree; applied, the repository is as if git had run in it directly. A git directory is one unit.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 if ! command -v git >/dev/null; then
 	echo "skipped: needs git"
 	exit 77
