@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy changes: a walk of upper, with the project beside it. The content of upper is the
+/* Lists what a copy changes: a walk of upper, with the project beside it. The content of upper is the
  * command's, and others may change the project meanwhile. Each entry is therefore reached by one
  * name in an open directory, and no symlink and no mount point is crossed.
  *
@@ -302,9 +302,9 @@ static int take_merged(struct walk *walk, const struct place *place, const struc
 	return enter(walk, place, found, SIDES_BOTH, index);
 }
 
-/* True if the copy's version goes back to one of the project that is gone. The overlay marks what it
- * took from there. A file that the command renamed looks the same: then only a directory in which
- * the project changed something is in doubt. Directories of the project cannot be renamed. */
+/* True if the copy's version goes back to one of the project that is gone. The overlay marks what
+ * it took from there. A file that the command renamed looks the same: then only a directory in
+ * which the project changed something is in doubt. Directories of the project cannot be renamed. */
 static bool has_vanished(const struct walk *walk, const struct place *place, const struct found *found)
 {
 	if (found->is_lower ? S_ISDIR(found->lower.st_mode) || !find_conflict(walk, found) : !place->may_have_vanished)
@@ -328,7 +328,7 @@ static int take_new(struct walk *walk, const struct place *place, const struct f
 	if (has_vanished(walk, place, found)) {
 		change->conflict = found->is_lower ? "replaced in the project since the copy began"
 						   : "removed in the project since the copy began";
-		/* A merged directory of upper has only what changed: it cannot replace the other. */
+		/* A merged directory has only what changed: it cannot replace the other. */
 		change->keeps_ours = is_directory;
 	}
 	if (is_directory && enter(walk, place, found, SIDE_UPPER, index) < 0)
@@ -455,7 +455,7 @@ int copy_list_changes(struct arena *arena, const struct copy *copy, const struct
 	if (upper < 0)
 		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot open %s/%s", copy->directory, COPY_UPPER);
 	if (copies_read_base(copy, &walk.base) < 0)
-		return error_set(err, "%s has no baseline: it cannot be told what the project changed since", copy->directory);
+		return error_set(err, "%s has no baseline: changes of the project since then cannot be detected", copy->directory);
 	own_files_read(arena, copy, &walk.known);
 	root.is_opaque = compare_is_opaque(upper);
 	root.parent = info.st_ino;

@@ -102,7 +102,7 @@ attack() {
 
 attack "one file system"
 
-# What is killed without an undo or apply afterwards blocks a new apply of another copy, with the way out.
+# An interrupted apply blocks the apply of another copy, with the way out.
 prepare
 killed renameat2 6 "$BERM" apply
 in_copy second sh -c 'echo 9 >d/nine'
