@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists what a copy changes: a walk of upper, with the project beside it. The content of upper is the
- * command's, and others may change the project meanwhile. Each entry is therefore reached by one
- * name in an open directory, and no symlink and no mount point is crossed.
+/* Lists the changes of a copy: a walk of upper, with the project beside it. The content of upper is
+ * the command's, and others may change the project meanwhile. Each entry is therefore reached by
+ * one name in an open directory, and no symlink and no mount point is crossed.
  *
  * A character device 0:0 is a deletion. An opaque directory replaces that of the project, and so do
  * all directories below it: names that it lacks are deleted. Every other directory is merged. */
@@ -455,7 +455,7 @@ int copy_list_changes(struct arena *arena, const struct copy *copy, const struct
 	if (upper < 0)
 		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot open %s/%s", copy->directory, COPY_UPPER);
 	if (copies_read_base(copy, &walk.base) < 0)
-		return error_set(err, "%s has no baseline: changes of the project since then cannot be detected", copy->directory);
+		return error_set(err, "%s has no baseline to detect changes of the project", copy->directory);
 	own_files_read(arena, copy, &walk.known);
 	root.is_opaque = compare_is_opaque(upper);
 	root.parent = info.st_ino;

@@ -10,8 +10,8 @@ if ! command -v strace >/dev/null; then
 	exit 77
 fi
 # A sample by default; all points with BERM_LONG=1.
-step=7
-[ -z "${CI:-}" ] || step=3
+step=13
+[ -z "${CI:-}" ] || step=5
 [ -z "${BERM_LONG:-}" ] || step=1
 
 # strace counts the calls of each name separately.
