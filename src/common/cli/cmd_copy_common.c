@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `diff`, `apply`, `discard`, `copies` and `undo` have in common. */
+/* Functions that `diff`, `apply`, `discard`, `copies` and `undo` share. */
 #include "common/cli/copy_command.h"
 
 #include <errno.h>

@@ -152,30 +152,36 @@ static bool copy_back(const struct stage *stage, const char *stored, int parent,
 	return transfer_rename(stage->copy->fd, unfinished, parent, name, false, 0) == 0 || errno == EEXIST;
 }
 
+/* Gives back what is made anew in upper: the mark of a deletion, or a directory. */
+static bool make_again(const struct journal_operation *operation, int parent, const char *name)
+{
+	if (operation->kind == JOURNAL_DELETE && operation->is_used_again)
+		return true;
+	if (parent < 0)
+		return false;
+	if (operation->kind == JOURNAL_DELETE)
+		return transfer_make_whiteout(parent, name) == 0 || errno == EEXIST;
+	if (copies_make_directory(parent, name, operation->after_mode | 0700) < 0 && errno != EEXIST)
+		return false;
+	return operation->kind == JOURNAL_MAKE_DIRECTORY || fchmodat(parent, name, operation->after_mode, 0) == 0;
+}
+
 /* Gives the copy's version of one operation back to it. Returns false if it stays in the store. */
 static bool give_back(const struct stage *stage, size_t index)
 {
 	const struct journal_operation *operation = &stage->journal->items[index];
-	const char *name = "";
-	autoclose int parent = stage->upper < 0 ? -1 : make_parents(stage, operation->path, &name);
 	const bool has_mode_only = operation->kind == JOURNAL_SET_MODE;
 	const int store = has_mode_only ? stage->record : stage->store;
+	const char *name = "";
+	autoclose int parent = stage->upper < 0 ? -1 : make_parents(stage, operation->path, &name);
 	char stored[STEP_NAME];
 	struct stat info;
-	bool is_stored;
 
+	if (operation->kind == JOURNAL_DELETE || operation->kind == JOURNAL_MAKE_DIRECTORY ||
+	    (has_mode_only && operation->is_directory))
+		return make_again(operation, parent, name);
 	step_name(stored, "", index);
-	is_stored = fstatat(store, stored, &info, AT_SYMLINK_NOFOLLOW) == 0;
-	if (operation->kind == JOURNAL_DELETE)
-		return operation->is_used_again ||
-		       (parent >= 0 && (transfer_make_whiteout(parent, name) == 0 || errno == EEXIST));
-	if (operation->kind == JOURNAL_MAKE_DIRECTORY)
-		return parent >= 0 &&
-		       (copies_make_directory(parent, name, operation->after_mode | 0700) == 0 || errno == EEXIST);
-	if (has_mode_only && operation->is_directory)
-		return parent >= 0 && (copies_make_directory(parent, name, operation->after_mode) == 0 || errno == EEXIST) &&
-		       fchmodat(parent, name, operation->after_mode, 0) == 0;
-	if (!is_stored)
+	if (fstatat(store, stored, &info, AT_SYMLINK_NOFOLLOW) < 0)
 		return true;
 	if (parent < 0)
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy changes: a walk of upper, with the project beside it. The content of upper is the
- * command's, and others may change the project meanwhile. Each entry is therefore reached by one
- * name in an open directory, and no symlink and no mount point is crossed.
+/* Lists the changes of a copy: a walk of upper, with the project beside it. The content of upper is
+ * the command's, and others may change the project meanwhile. Each entry is therefore reached by
+ * one name in an open directory, and no symlink and no mount point is crossed.
  *
  * A character device 0:0 is a deletion. An opaque directory replaces that of the project, and so do
  * all directories below it: names that it lacks are deleted. Every other directory is merged. */
@@ -233,41 +233,55 @@ static int refuse_inside(struct walk *walk, const struct place *place, const str
 	return 0;
 }
 
-/* Enters a directory whose own change, if any, is `index`. */
-static int enter(struct walk *walk, const struct place *place, const struct found *found, bool uses_upper, bool uses_lower,
-		 size_t index)
+static void note_opaque(struct walk *walk, const char *path)
+{
+	struct names opaque = { walk->changes->opaque, walk->changes->opaque_count };
+	*arena_push(walk->arena, &opaque) = path;
+	walk->changes->opaque = opaque.items;
+	walk->changes->opaque_count = opaque.count;
+}
+
+/* The sides of a directory that the walk enters. */
+enum sides { SIDE_UPPER, SIDE_LOWER, SIDES_BOTH };
+
+/* Opens the sides of a directory. Returns the problem, or NULL. */
+static const char *open_sides(const struct place *place, const struct found *found, enum sides sides, struct place *inner)
 {
 	const char *problem = place->depth >= DEPTH_MAX ? too_deep : NULL;
-	autoclose int upper = -1, lower = -1;
-	struct place inner = { .path = found->path, .within = place->within, .depth = place->depth + 1 };
+	if (!problem && sides != SIDE_LOWER)
+		inner->upper = open_side(place->upper, found, &found->upper, &problem);
+	if (!problem && sides != SIDE_UPPER)
+		inner->lower = open_side(place->lower, found, &found->lower, &problem);
+	return problem;
+}
 
-	if (!problem && uses_upper)
-		upper = open_side(place->upper, found, &found->upper, &problem);
-	if (!problem && uses_lower)
-		lower = open_side(place->lower, found, &found->lower, &problem);
-	if (problem)
-		return refuse_inside(walk, place, found, index, uses_upper ? COPY_MODE : COPY_DELETED, problem);
-	inner.upper = upper;
-	inner.lower = lower;
-	inner.is_opaque = uses_upper && uses_lower && (place->is_opaque || compare_is_opaque(upper));
-	inner.unit = unit_of(place, found, upper, lower);
-	inner.parent = uses_lower ? found->lower.st_ino : 0;
-	inner.may_have_vanished = uses_lower && is_since(walk, &found->lower);
+/* Enters a directory whose own change, if any, is `index`. */
+static int enter(struct walk *walk, const struct place *place, const struct found *found, enum sides sides, size_t index)
+{
+	struct place inner = {
+		.upper = -1, .lower = -1, .path = found->path, .within = place->within, .depth = place->depth + 1
+	};
+	const char *problem = open_sides(place, found, sides, &inner);
+	int status;
+
+	inner.is_opaque = !problem && sides == SIDES_BOTH && (place->is_opaque || compare_is_opaque(inner.upper));
+	inner.unit = unit_of(place, found, inner.upper, inner.lower);
+	if (sides != SIDE_UPPER) {
+		inner.parent = found->lower.st_ino;
+		inner.may_have_vanished = is_since(walk, &found->lower);
+	}
 	if (index != COPY_NO_CHANGE) {
 		walk->changes->items[index].unit = inner.unit;
-		if (inner.within == COPY_NO_CHANGE && !(uses_upper && uses_lower))
+		if (inner.within == COPY_NO_CHANGE && sides != SIDES_BOTH)
 			inner.within = index;
 	}
-	if (inner.is_opaque) {
-		struct {
-			const char **items;
-			size_t count;
-		} opaque = { walk->changes->opaque, walk->changes->opaque_count };
-		*arena_push(walk->arena, &opaque) = found->path;
-		walk->changes->opaque = opaque.items;
-		walk->changes->opaque_count = opaque.count;
-	}
-	return walk_place(walk, &inner);
+	if (inner.is_opaque)
+		note_opaque(walk, found->path);
+	status = problem ? refuse_inside(walk, place, found, index, sides == SIDE_LOWER ? COPY_DELETED : COPY_MODE, problem)
+			 : walk_place(walk, &inner);
+	cleanup_close(&inner.upper);
+	cleanup_close(&inner.lower);
+	return status;
 }
 
 static int take_deletion(struct walk *walk, const struct place *place, const struct found *found)
@@ -277,7 +291,7 @@ static int take_deletion(struct walk *walk, const struct place *place, const str
 		return 0;
 	if (add_change(walk, place, found, COPY_DELETED, &index) < 0)
 		return -1;
-	return S_ISDIR(found->lower.st_mode) ? enter(walk, place, found, false, true, index) : 0;
+	return S_ISDIR(found->lower.st_mode) ? enter(walk, place, found, SIDE_LOWER, index) : 0;
 }
 
 static int take_merged(struct walk *walk, const struct place *place, const struct found *found)
@@ -285,12 +299,12 @@ static int take_merged(struct walk *walk, const struct place *place, const struc
 	size_t index = COPY_NO_CHANGE;
 	if (mode_of(&found->upper) != mode_of(&found->lower) && add_change(walk, place, found, COPY_MODE, &index) < 0)
 		return -1;
-	return enter(walk, place, found, true, true, index);
+	return enter(walk, place, found, SIDES_BOTH, index);
 }
 
-/* True if the copy's version goes back to one of the project that is gone. The overlay marks what it
- * took from there. A file that the command renamed looks the same: then only a directory in which
- * the project changed something is in doubt. Directories of the project cannot be renamed. */
+/* True if the copy's version goes back to one of the project that is gone. The overlay marks what
+ * it took from there. A file that the command renamed looks the same: then only a directory in
+ * which the project changed something is in doubt. Directories of the project cannot be renamed. */
 static bool has_vanished(const struct walk *walk, const struct place *place, const struct found *found)
 {
 	if (found->is_lower ? S_ISDIR(found->lower.st_mode) || !find_conflict(walk, found) : !place->may_have_vanished)
@@ -314,12 +328,12 @@ static int take_new(struct walk *walk, const struct place *place, const struct f
 	if (has_vanished(walk, place, found)) {
 		change->conflict = found->is_lower ? "replaced in the project since the copy began"
 						   : "removed in the project since the copy began";
-		/* A merged directory of upper has only what changed: it cannot replace the other. */
+		/* A merged directory has only what changed: it cannot replace the other. */
 		change->keeps_ours = is_directory;
 	}
-	if (is_directory && enter(walk, place, found, true, false, index) < 0)
+	if (is_directory && enter(walk, place, found, SIDE_UPPER, index) < 0)
 		return -1;
-	return was_directory ? enter(walk, place, found, false, true, index) : 0;
+	return was_directory ? enter(walk, place, found, SIDE_LOWER, index) : 0;
 }
 
 /* Takes two files of the same type. */
@@ -441,7 +455,7 @@ int copy_list_changes(struct arena *arena, const struct copy *copy, const struct
 	if (upper < 0)
 		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot open %s/%s", copy->directory, COPY_UPPER);
 	if (copies_read_base(copy, &walk.base) < 0)
-		return error_set(err, "%s has no baseline: it cannot be told what the project changed since", copy->directory);
+		return error_set(err, "%s has no baseline to detect changes of the project", copy->directory);
 	own_files_read(arena, copy, &walk.known);
 	root.is_opaque = compare_is_opaque(upper);
 	root.parent = info.st_ino;

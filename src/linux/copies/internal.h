@@ -45,8 +45,8 @@ int copies_read_base(const struct copy *copy, struct timespec *base);
 /* Removes `name` of the copy with all its content, if it exists. */
 int copies_remove(int directory, const char *name, const char *shown, struct error *err);
 
-/* own_files.c: files of the project that berm itself left since the baseline, by an earlier apply or
- * undo of the copy. They are no conflicts. */
+/* own_files.c: files of the project that berm itself left since the baseline, by an earlier apply
+ * or undo of the copy. They are no conflicts. */
 struct known_file {
 	const char *path;
 	struct copy_identity identity;
@@ -101,8 +101,8 @@ int transfer_set_mode(int directory, const char *name, uint64_t inode, mode_t mo
 /* Makes the mark of a deletion. */
 int transfer_make_whiteout(int directory, const char *name);
 
-/* steps.c: the operations of a journal, each decided by inodes: to do one again that was done, or to
- * take one back that was not, does nothing. */
+/* steps.c: the operations of a journal, each decided by inodes: to do one again that was done, or
+ * to take one back that was not, does nothing. */
 struct stage {
 	struct arena *arena;
 	const struct copy *copy;

@@ -203,7 +203,7 @@ static int wait_for_clock(const struct copy *copy, const struct timespec *base, 
 			return 0;
 		nanosleep(&moment, NULL);
 	}
-	return error_set(err, "the clock of the file system of %s stands still", copy->directory);
+	return error_set(err, "the clock of the file system of %s does not advance", copy->directory);
 }
 
 int copies_make_base(const struct copy *copy, struct error *err)
@@ -290,7 +290,7 @@ int copy_finish(const struct copy *copy, struct error *err)
 
 	if (copies_remove(copy->fd, COPY_WORK, copy->directory, err) < 0)
 		return -1;
-	/* The command may have taken the read permission away: any file of the file system will do. */
+	/* The command may have removed the read permission. Any file of the file system will do. */
 	if (syncfs(upper >= 0 ? upper : copy->fd) < 0)
 		return error_errno(err, errno, "cannot write %s to the disk", copy->directory);
 	if (unlinkat(copy->fd, COPY_BOOT, 0) < 0 && errno != ENOENT)

@@ -85,6 +85,13 @@ static int strip_entries(int directory, const char *name, unsigned depth)
 	return 0;
 }
 
+static int strip_file(const char *path, mode_t mode)
+{
+	if ((mode & (S_ISUID | S_ISGID)) && chmod(path, mode & 01777) < 0)
+		return -1;
+	return strip_attributes(path, mode & 01777);
+}
+
 static int strip_tree(int directory, const char *name, unsigned depth)
 {
 	autoclose int fd = -1;
@@ -100,13 +107,11 @@ static int strip_tree(int directory, const char *name, unsigned depth)
 		errno = EPERM;
 		return -1;
 	}
-	if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode))
+	if (S_ISREG(info.st_mode))
+		return strip_file(path, info.st_mode);
+	if (!S_ISDIR(info.st_mode))
 		return 0;
-	if (S_ISREG(info.st_mode) && (info.st_mode & (S_ISUID | S_ISGID)) && chmod(path, info.st_mode & 01777) < 0)
-		return -1;
-	if (strip_attributes(path, S_ISREG(info.st_mode) ? info.st_mode & 01777 : info.st_mode) < 0)
-		return -1;
-	return S_ISDIR(info.st_mode) ? strip_entries(directory, name, depth) : 0;
+	return strip_attributes(path, info.st_mode) < 0 ? -1 : strip_entries(directory, name, depth);
 }
 
 int transfer_strip(int directory, const char *name)

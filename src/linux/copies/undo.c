@@ -45,41 +45,47 @@ static bool has_changed_since(int directory, const char *name, const struct copy
 	return false;
 }
 
+/* Returns why an addition or a replacement cannot be taken back, or NULL. */
+static const char *find_edit(const struct record *record, size_t index, int parent, const char *name, const struct stat *info)
+{
+	const struct journal_operation *operation = &record->journal.items[index];
+	const struct copy_identity *left = &record->done.items[index];
+	struct copy_identity now = compare_identity(info);
+	if (!operation->is_directory)
+		return compare_is_same(&now, left) ? NULL : "changed since";
+	return now.inode == operation->source && !has_changed_since(parent, name, left, 0) ? NULL : "changed since";
+}
+
 /* Returns why one operation cannot be taken back, or NULL. */
 static const char *find_change(const struct stage *stage, const struct record *record, size_t index)
 {
 	const struct journal_operation *operation = &record->journal.items[index];
 	const char *name;
 	autoclose int parent = step_open_parent(stage->arena, stage->project, operation->path, &name);
-	struct copy_identity now = { 0 };
 	struct stat info;
 	bool is_there = parent >= 0 && fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 
-	if (is_there)
-		now = compare_identity(&info);
-	switch (operation->kind) {
-	case JOURNAL_DELETE:
-		if (is_there && !operation->is_used_again)
-			return "exists again";
+	if (operation->kind == JOURNAL_DELETE) {
+		if (is_there)
+			return operation->is_used_again ? NULL : "exists again";
 		return parent < 0 && operation->parent != 0 ? "its directory is gone" : NULL;
+	}
+	if (!is_there)
+		return "removed since";
+	switch (operation->kind) {
 	case JOURNAL_MAKE_DIRECTORY:
-		return is_there && S_ISDIR(info.st_mode) ? NULL : "changed since";
+		return S_ISDIR(info.st_mode) ? NULL : "changed since";
 	case JOURNAL_SET_MODE:
-		if (!is_there || now.inode != operation->before.inode)
+		if (info.st_ino != operation->before.inode)
 			return "changed since";
 		return (info.st_mode & 0777) == (operation->after_mode & 0777) ? NULL : "its mode changed since";
 	case JOURNAL_ADD:
 	case JOURNAL_REPLACE:
+	case JOURNAL_DELETE:
 	case JOURNAL_KINDS:
 		break;
 	}
-	if (!is_there)
-		return "removed since";
-	if (operation->is_directory)
-		return now.inode != operation->source || has_changed_since(parent, name, &record->done.items[index], 0)
-			       ? "changed since"
-			       : NULL;
-	return compare_is_same(&now, &record->done.items[index]) ? NULL : "changed since";
+	return find_edit(record, index, parent, name, &info);
 }
 
 static void find_changes(const struct stage *stage, const struct record *record, struct undo_report *report)

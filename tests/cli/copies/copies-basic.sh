@@ -3,7 +3,7 @@
 #
 # Copies: what a command changed in one is shown, applied, taken back and discarded; nothing else of the project changes.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 
 lines() { wc -l <"$scratch/out" | tr -d ' '; }
 
@@ -30,7 +30,7 @@ printf 'no end' >noend
 head -c 9000 /dev/zero >zeros
 tree_of "$project" >"$scratch/before"
 
-# What a command does; also run on a plain copy of the project, which the result has to equal.
+# The work of a command; also run on a plain copy of the project, which the result has to equal.
 work() {
 	echo two >>a
 	sed -i 's/^50$/fifty/' src/n
@@ -147,7 +147,7 @@ expect_status "undo without the copy" 0 "$BERM" undo
 expect "the project is as before" cmp "$scratch/before" <(tree_of "$project")
 expect_status "inside nothing is applied" 125 "$BERM" run --allow-read="${BERM%/*}" -- "$BERM" apply
 
-# `berm state` knows copies and what undo needs, and leaves alone what is in use.
+# `berm state` lists copies and the undo store, and skips those in use.
 in_copy one sh -c 'echo 1 >one'
 in_copy two sh -c 'echo 2 >two'
 expect_status "apply one" 0 "$BERM" apply one

@@ -4,7 +4,7 @@
 # Conflicts of each kind stop an apply as a whole until they are resolved; protected and denied names are never applied; nothing goes
 # through a symlink.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 
 # fresh: a project with one copy, which changes each thing in it.
 fresh() {

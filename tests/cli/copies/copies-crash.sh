@@ -4,14 +4,14 @@
 # kill -9 at each system call of an apply and of an undo that changes something. Afterwards `apply` completes it, or `undo` takes it back:
 # the project is then exactly as after or as before. On one file system, and on two.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 if ! command -v strace >/dev/null; then
 	echo "skipped: needs strace"
 	exit 77
 fi
 # A sample by default; all points with BERM_LONG=1.
-step=7
-[ -z "${CI:-}" ] || step=3
+step=13
+[ -z "${CI:-}" ] || step=5
 [ -z "${BERM_LONG:-}" ] || step=1
 
 # strace counts the calls of each name separately.
@@ -102,7 +102,7 @@ attack() {
 
 attack "one file system"
 
-# What is killed without an undo or apply afterwards blocks a new apply of another copy, with the way out.
+# An interrupted apply blocks the apply of another copy, with the way out.
 prepare
 killed renameat2 6 "$BERM" apply
 in_copy second sh -c 'echo 9 >d/nine'

@@ -3,7 +3,7 @@
 #
 # git in a copy: commit, rebase, gc, worktree; applied, the repository is as if git had run in it directly. A git directory is one unit.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 if ! command -v git >/dev/null; then
 	echo "skipped: needs git"
 	exit 77
@@ -31,7 +31,7 @@ make_repository() {
 	sleep 0.03
 }
 
-# What git says about a repository; independent of packs and times. `git status` refreshes the index, which would be a conflict.
+# The state of a repository, independent of packs and times. `git status` refreshes the index, which would be a conflict.
 state_of() {
 	(export GIT_OPTIONAL_LOCKS=0; cd "$1" && git rev-parse HEAD main topic 'HEAD^{tree}' && git status --porcelain && git log --all --format='%H %T %s' && git stash list &&
 		git for-each-ref && git symbolic-ref HEAD && git worktree list | sed "s#^$1##" && cat .git/packed-refs 2>/dev/null | grep -v '^#')

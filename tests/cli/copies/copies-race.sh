@@ -4,7 +4,7 @@
 # A second process swaps a directory of the project for a symlink that leads out, again and again, while copies are applied: nothing
 # outside changes. Then a full disk: an apply is complete or has no effect.
 . "$(dirname "$0")/../support/lib.sh"
-. "$support/copy.sh"
+. "$(dirname "$0")/../support/copy.sh"
 if ! command -v python3 >/dev/null; then
 	echo "skipped: needs python3"
 	exit 77

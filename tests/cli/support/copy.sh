@@ -38,7 +38,7 @@ in_copy() {
 	return "$status"
 }
 
-# What is in a tree: paths, types, modes, targets and contents.
+# Prints the content of a tree: paths, types, modes, targets and contents.
 tree_of() {
 	(cd "$1" && find . -mindepth 1 ! -path './.berm-*' \( -type f -printf '%P f %m ' -exec sha256sum {} \; -o -type l -printf '%P l %l\n' \
 		-o -printf '%P %y %m\n' \) | sed 's/  .*//' | LC_ALL=C sort)

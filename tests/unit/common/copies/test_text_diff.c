@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text diff: applied to the first text it gives the second, for random texts, and it is as short
- * as that of a reference by dynamic programming. patch(1) agrees where it is installed. */
+/* The text diff: applied to the first text it gives the second, for random texts, and it is as
+ * short as that of a reference by dynamic programming. patch(1) agrees where it is installed. */
 #include <greatest.h>
 
 #include <stdio.h>
