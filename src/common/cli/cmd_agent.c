@@ -171,7 +171,7 @@ static void take_late_options(struct options *options, int argc, char **argv, in
 	}
 }
 
-/* --commands has a private home of its own: commands that were not behind the wall wrote the
+/* --commands has a separate private home: commands that were not behind the wall wrote the
  * other one. */
 static int open_agent(struct session *session, struct agent_run *run, int count, char **arguments, char *const **command,
 		      struct error *err)

@@ -334,8 +334,8 @@ static bool is_wanted(const struct copy_change *change, const struct copy_words 
 	return paths->count == 0;
 }
 
-/* One line stands for a git directory: its files are not for people. They are shown if a path of
- * the command line names one. */
+/* Adds one line for a git directory: its files are not for people. They are shown if a path of the
+ * command line names one. */
 static void add_unit(struct printer *printer, const struct copy_changes *changes, size_t index)
 {
 	const struct copy_change *change = &changes->items[index];

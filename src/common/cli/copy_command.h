@@ -28,8 +28,8 @@ const char *copy_project_path(struct session *session, const char *word, struct 
 /* Replaces all words by paths relative to the project. */
 int copy_project_paths(struct session *session, char **words, size_t count, struct error *err);
 
-/* True if a line about this change would repeat one about a directory above it, which is not applied
- * as a whole: a refused one, or a git directory. */
+/* True if a line about this change would repeat one about a directory above it, which is not
+ * applied as a whole: a refused one, or a git directory. */
 bool copy_is_folded(const struct copy_changes *changes, size_t index);
 /* True if the change is the first of a git directory. */
 bool copy_begins_unit(const struct copy_changes *changes, size_t index);

@@ -104,8 +104,7 @@ static void report_left(const struct session *session, const struct copy_changes
 	}
 }
 
-/* Applies everything that may be applied. What is left stays in a copy that the user can look
- * at. */
+/* Applies everything that may be applied. The rest stays in a copy that the user can inspect. */
 static bool apply(struct session *session, struct run_copy_state *state, struct error *err)
 {
 	struct copy_apply_options options = { 0 };

@@ -126,7 +126,8 @@ struct copy_apply_options {
 	size_t theirs_count;
 	bool is_dry_run;
 	bool is_forced; /* apply a doubtful copy */
-	/* Applied changes that stay for undo, and their disk space; 0: UNDO_KEEP, UNDO_KEEP_BYTES. */
+	/* Applied changes that stay for undo, and their disk space; 0: UNDO_KEEP and
+	 * UNDO_KEEP_BYTES. */
 	size_t keep;
 	uint64_t keep_bytes;
 };

@@ -20,7 +20,7 @@
 
 enum layer_entry {
 	LAYER_NONE, /* the project's entry shows */
-	LAYER_MERGED, /* a directory: what is not in it shows the project's */
+	LAYER_MERGED, /* a directory: entries that it lacks are the project's */
 	LAYER_OTHER, /* a file, a symlink or a directory that hides the project's */
 	LAYER_WHITEOUT,
 };

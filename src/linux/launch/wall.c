@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second wall around a shell command of an agent, one more Landlock layer. The document that
- * says what it grants is believed only on a mount that no command can have made. A process that is
+/* The second wall around a shell command of an agent, one more Landlock layer. The document with
+ * its grants is believed only on a mount that no command can have made. A process that is
  * behind the wall already is recognised by a file of that mount that the wall does not grant: modes
  * on a read-only mount cannot be changed, and variables prove nothing. */
 #include "common/backend.h"

@@ -56,7 +56,7 @@ static bool is_copied(const struct view *view, const struct view_entry *entry)
 	return view->request->copy && entry->kind == VIEW_GRANT && strcmp(entry->path, view->plan->context.project) == 0;
 }
 
-/* Never the project itself where a copy was asked for: it must have a mount of its own. */
+/* Never the project itself where a copy was asked for: it must be a separate mount. */
 static int check_copy(const struct view *view, struct error *err)
 {
 	if (!view->request->copy)

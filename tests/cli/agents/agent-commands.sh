@@ -70,7 +70,7 @@ chmod 600 ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json
 export ANTHROPIC_API_KEY=THE-KEY OPENAI_API_KEY=THE-KEY ANTHROPIC_BASE_URL=http://allowed.test OPENAI_BASE_URL=http://allowed.test
 real=$HOME
 
-# What a command tries. Each line names what was found.
+# The attempts of a command. Each line names one result.
 tries() {
 	cat <<END
 echo "key=\$ANTHROPIC_API_KEY\$OPENAI_API_KEY"

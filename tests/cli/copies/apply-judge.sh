@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `berm apply` must leave in the copy: everything that a program of the host would obey. Each plant is first made bare, where it
+# `berm apply` leaves everything in the copy that a program of the host would obey. Each plant is first made bare, where it
 # lands in the project (the control), and then in a copy, from which it must not reach the project while a harmless file beside it does.
 . "$(dirname "$0")/../support/lib.sh"
 

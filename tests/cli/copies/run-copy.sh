@@ -54,7 +54,7 @@ expect_status "another copy begins with the project" 0 "$BERM" run --copy=other 
 expect_status "control: without --copy the project changes" 0 "$BERM" run -- sh -c "$work"
 expect "control: it did" test ! -e src
 
-# What is hidden and locked.
+# Hidden and locked names.
 renew
 expect_equal "control: the secret is readable on the host" "the secret" "$(cat .env)"
 run "$BERM" run --copy -- cat .env config/.env
@@ -92,7 +92,7 @@ closed late/.env" "$(cat "$scratch/out")"
 expect_equal "control: on the host they are readable" "fourth secret" "$(cat src/.env)"
 expect "the watcher moved nothing of the host" test -e src/.env -a -e late/.env
 
-# What the copy removed cannot be masked, and need not be.
+# A directory that the copy removed cannot be masked, and need not be.
 renew
 mkdir gone && echo x >gone/file
 expect_status "a directory is removed in the copy" 0 "$BERM" run --copy -- rm -rf gone

@@ -202,7 +202,7 @@ mkdir -p "$project/.claude"
 echo '{"disableAllHooks": true, "env": {"CLAUDE_CODE_SHELL": "/bin/bash"}}' >"$project/.claude/settings.json"
 expect_status "no project overrides them" 0 managed "$BERM" setup claude-code --managed --check
 rm -r "$project/.claude"
-# An ordinary user, who has no settings of berm, is told that the administrator's are there.
+# For an ordinary user without settings of berm the administrator's are reported.
 chmod 711 "$scratch" && chmod 777 "$project"
 user() {
 	managed setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonexistent "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Claude Code saves for a project is readable for the commands of that project: output of background commands in
+# The files that Claude Code saves for a project are readable for the commands of that project: output of background commands in
 # /tmp/claude-UID, and saved results of tools. Transcripts, other projects and other users' directories are not.
 . "$(dirname "$0")/../support/home.sh"
 . "$(dirname "$0")/../support/lib.sh"
