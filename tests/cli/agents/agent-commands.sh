@@ -17,7 +17,6 @@ python=/usr/bin/python3
 command -v curl >/dev/null || { echo "curl is needed"; exit 77; }
 PATH=/usr/local/bin:/usr/bin:/bin
 git init -q .
-shims=${BERM%/berm}/shims
 
 mkdir -p ~/.local/bin ~/.local/share/agents ~/.claude/hooks ~/.codex ~/.config/berm
 cat >~/.local/share/agents/claude <<'END'
@@ -127,8 +126,12 @@ for level in $levels; do
 	expect_equal "$level: nothing was made there" "" "$(cd "$private" && find . -name new -o -name d -o -name l -o -name m | grep -v commands-home)"
 done
 
-# Many commands, at a time and after each other: the guard has a layer for each.
-run "$BERM" agent --commands claude "$(printf 'touch many; rm many\n%.0s' 1)" $(seq -f 'mkdir-%g' 1 40 | sed 's/.*/true/') 'touch last && echo made'
+# Many commands after each other: the guard has a layer for each, and takes those of ended ones again.
+many=()
+for ((i = 0; i < 40; i++)); do
+	many+=('touch many && rm many')
+done
+run "$BERM" agent --commands claude "${many[@]}" 'touch last && echo made'
 expect_equal "many commands" "0 made" "$status $out"
 
 # A variable and a host that the user's policy names are for commands too.
