@@ -19,7 +19,8 @@ static int print_help(void)
 {
 	return report_help("berm diff [options] [COPY] [--] [PATH...]\n\n"
 			   "Shows what a copy, made by `berm run --copy`, changes in the project (default: the copy\n"
-			   "`default`, or the only one). Lines with ! are conflicts with changes that the project\n"
+			   "`default`, or the only one; `berm copies` lists them). Lines with ! are conflicts with changes "
+			   "that the project\n"
 			   "got meanwhile, and changes that `berm apply` refuses, with the rule.\n"
 			   "A directory of the project cannot be renamed in a copy (`git mv DIR` fails there).\n\n",
 			   COMMAND_DIFF, "Exit status: 0; with --exit-code 1 if there are changes; 125 an error.\n");
