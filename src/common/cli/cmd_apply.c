@@ -13,11 +13,12 @@ enum { EXIT_LEFT = 1, SHOWN_MAX = 50 };
 static int print_help(void)
 {
 	return report_help("berm apply [options] [COPY] [--] [PATH...]\n\n"
-			   "Applies what a copy changes (default: the copy `default`, or the only one; all paths).\n"
-			   "If the project changed one of these files meanwhile, nothing is applied until each\n"
-			   "conflict is resolved with --ours or --theirs. Protected and denied names are never\n"
-			   "applied. A git directory is applied as a whole. `berm undo` takes it back.\n"
-			   "After an apply that was killed, `berm apply` completes it.\n\n",
+			   "Applies what a copy changes (default: the copy `default`, or the only one; all\n"
+			   "paths). If the project changed one of these files meanwhile, nothing is\n"
+			   "applied until each conflict is resolved with --ours or --theirs. Protected and\n"
+			   "denied names are never applied. A git directory is applied as a whole. `berm\n"
+			   "undo` takes it back. After an apply that was killed, `berm apply` completes\n"
+			   "it.\n",
 			   COMMAND_APPLY, "Exit status: 0 all applied; 1 something was left; 125 an error.\n");
 }
 

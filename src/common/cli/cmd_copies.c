@@ -11,7 +11,7 @@
 
 static int print_help(void)
 {
-	return report_help("berm copies [options]\n\nLists the copies of the project, made by `berm run --copy`.\n\n",
+	return report_help("berm copies [options]\n\nLists the copies of the project, made by `berm run --copy`.\n",
 			   COMMAND_COPIES, "Exit status: 0; 125 an error.\n");
 }
 

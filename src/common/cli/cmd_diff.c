@@ -18,10 +18,11 @@ enum { TEXT_MAX = 4 << 20, CONTEXT_LINES = 3, EXIT_CHANGED = 1 };
 static int print_help(void)
 {
 	return report_help("berm diff [options] [COPY] [--] [PATH...]\n\n"
-			   "Shows what a copy, made by `berm run --copy`, changes in the project (default: the copy\n"
-			   "`default`, or the only one). Lines with ! are conflicts with changes that the project\n"
-			   "got meanwhile, and changes that `berm apply` refuses, with the rule.\n"
-			   "A directory of the project cannot be renamed in a copy (`git mv DIR` fails there).\n\n",
+			   "Shows what a copy, made by `berm run --copy`, changes in the project (default:\n"
+			   "the copy `default`, or the only one; `berm copies` lists them). Lines with !\n"
+			   "are conflicts with changes of the project since then, and changes that `berm\n"
+			   "apply` refuses, with the rule. A directory of the project cannot be renamed in\n"
+			   "a copy (`git mv DIR` fails there).\n",
 			   COMMAND_DIFF, "Exit status: 0; with --exit-code 1 if there are changes; 125 an error.\n");
 }
 

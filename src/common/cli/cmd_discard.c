@@ -13,7 +13,8 @@ enum { EXIT_KEPT = 1 };
 static int print_help(void)
 {
 	return report_help("berm discard [options] [COPY...]\n\n"
-			   "Removes a copy (default: `default`) and the changes in it. The project stays as it is.\n\n",
+			   "Removes a copy (default: `default`) and the changes in it. The project stays\n"
+			   "as it is.\n",
 			   COMMAND_DISCARD, "Exit status: 0 done; 1 not confirmed, or in use by a run; 125 an error.\n");
 }
 

@@ -20,7 +20,7 @@ static int print_help(void)
 			   "berm state path [options] [DIR]   print the paths of its home and tmp\n\n"
 			   "Commands see a private home and /tmp. Each project has its own, one per set of\n"
 			   "grants (network, sockets), so that a run without network cannot prepare one with\n"
-			   "it. Copies (berm run --copy) and what berm undo needs are listed and removed, too. DIR is the "
+			   "it. Copies and what `berm undo` needs are listed and removed, too. DIR is the\n"
 			   "project (default: nearest berm.yml or .git).\n\nlist and reset:",
 			   COMMAND_STATE,
 			   "path takes the options of `berm plan`: they select the home.\n\n"

@@ -14,9 +14,10 @@ enum { EXIT_CHANGED = 1 };
 static int print_help(void)
 {
 	return report_help("berm undo [options] [N]\n\n"
-			   "Takes the last apply back, or that with the number N: the project's files are as\n"
-			   "before, and the copy has its changes again. Refuses if one of the files changed since.\n"
-			   "The last 20 applies are kept, up to 1 GB. An apply that was killed is taken back first.\n\n",
+			   "Takes the last apply back, or that with the number N: the project's files are\n"
+			   "as before, and the copy has its changes again. Refuses if one of the files\n"
+			   "changed since. The last 20 applies are kept, up to 1 GB. An apply that was\n"
+			   "killed is taken back first.\n",
 			   COMMAND_UNDO, "Exit status: 0 done; 1 refused, a file changed since; 125 an error.\n");
 }
 

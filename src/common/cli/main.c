@@ -69,7 +69,7 @@ const struct subcommand subcommand_table[] = {
 	{ "apply", cmd_apply, "apply [COPY] [PATH...]", "apply the changes of a copy to the project", .options = COMMAND_APPLY,
 	  .operand = OPERAND_FILE },
 	{ "discard", cmd_discard, "discard [COPY...]", "remove a copy", .options = COMMAND_DISCARD },
-	{ "copies", cmd_copies, "copies", "list the copies of the project", .options = COMMAND_COPIES },
+	{ "copies", cmd_copies, "copies", "list the copies of the project", .is_brief = true, .options = COMMAND_COPIES },
 	{ "undo", cmd_undo, "undo [N]", "take an apply back", .options = COMMAND_UNDO },
 	{ "plan", cmd_plan, "plan", "show what the policy allows here; run nothing", .options = COMMAND_PLAN },
 	{ "check", cmd_check, "check read|write|... X", "check one access and show the deciding rule", .options = COMMAND_CHECK,
@@ -89,7 +89,7 @@ const struct subcommand subcommand_table[] = {
 	{ "hook-rewrite", cmd_hook_rewrite, "hook-rewrite --host=HOST", NULL, .options = COMMAND_HOOK },
 	{ "hooks", cmd_hooks, "hooks install|status|...", "run git hooks in the sandbox", .options = COMMAND_HOOKS,
 	  .words = hooks_words },
-	{ "version", cmd_version, "version", "print the version", .options = 0 },
+	{ "version", cmd_version, "version", "print the version", .is_brief = true, .options = 0 },
 	{ "completions", cmd_completions, "completions SHELL", "print completions for bash, zsh or fish",
 	  .words = completion_shells },
 	{ "help", cmd_help, "help [SUBCOMMAND]", "print this text, or that of a subcommand", .options = 0 },
@@ -104,7 +104,7 @@ static void add_usage(struct text *out)
 {
 	text_add(out, "berm runs a command in a sandbox made of the operating system's own mechanisms.\n\n");
 	for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-		if (subcommand_table[i].help)
+		if (subcommand_table[i].help && !subcommand_table[i].is_brief)
 			text_add(out, "  berm %-25s %s\n", subcommand_table[i].usage, subcommand_table[i].help);
 	text_add(out, "\nOptions: berm run --help and so on. Manual: man berm, man 5 berm-policy.\n");
 }

@@ -23,6 +23,7 @@ struct subcommand {
 	int (*run)(int argc, char **argv);
 	const char *usage;
 	const char *help; /* NULL: not listed in the help */
+	bool is_brief; /* left out of `berm help`, which has to fit a terminal */
 	uint64_t options; /* 0: none, not even --help */
 	const struct subcommand_word *words; /* ends with a NULL name; NULL: none */
 	const char *(*names)(size_t index); /* words of another table; NULL: none */

@@ -197,14 +197,14 @@ static void add_operation(struct arena *arena, struct planned_list *list, const 
 		.kind = kind,
 		.path = change->path,
 		.source = kind == JOURNAL_DELETE ? 0 : change->after.identity.inode,
-		.before = kind == JOURNAL_ADD || kind == JOURNAL_MAKE_DIRECTORY ? (struct copy_identity){ 0 }
-										: change->before.identity,
 		.parent = change->parent,
 		.before_mode = change->before.mode,
 		.after_mode = change->after.mode,
 		.is_used_again = kind == JOURNAL_DELETE && !is_last,
 		.is_directory = (kind == JOURNAL_DELETE ? change->before.type : change->after.type) == FILE_DIRECTORY,
 	};
+	if (kind != JOURNAL_ADD && kind != JOURNAL_MAKE_DIRECTORY)
+		planned->operation.before = change->before.identity;
 }
 
 /* Returns the index behind the entries of a directory. `is_whole` tells whether all are chosen. */
