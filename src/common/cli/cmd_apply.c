@@ -30,7 +30,7 @@ static void add_left(struct session *session, struct text *out, const struct cop
 		if ((!change->conflict && !change->refused) || copy_is_folded(changes, i))
 			continue;
 		if (shown++ < SHOWN_MAX)
-			copy_add_marks(&session->arena, out, change, "  ");
+			copy_add_marks(&session->arena, out, change, true, "  ");
 		else
 			more++;
 	}

@@ -148,7 +148,11 @@ bool copy_is_folded(const struct copy_changes *changes, size_t index)
 		return false;
 	if (change->unit)
 		return !copy_begins_unit(changes, index);
-	return change->within != COPY_NO_CHANGE && changes->items[change->within].refused;
+	/* The nearest directory above it that is listed comes before it. */
+	for (size_t i = index; i-- > 0;)
+		if (path_is_within(change->path, changes->items[i].path))
+			return changes->items[i].refused;
+	return false;
 }
 
 char copy_letter(const struct copy_change *change)
@@ -159,9 +163,16 @@ char copy_letter(const struct copy_change *change)
 	return letters[change->kind];
 }
 
-void copy_add_marks(struct arena *arena, struct text *out, const struct copy_change *change, const char *indent)
+/* A git directory that is not applied as a whole is named instead of its first file. */
+static const char *marked_path(const struct copy_change *change, bool is_folding)
 {
-	const char *path = text_visible(arena, change->path);
+	return is_folding && change->unit && change->refused && !change->conflict ? change->unit : change->path;
+}
+
+void copy_add_marks(struct arena *arena, struct text *out, const struct copy_change *change, bool is_folding,
+		    const char *indent)
+{
+	const char *path = text_visible(arena, marked_path(change, is_folding));
 	if (change->conflict)
 		text_add(out, "%s! %s: conflict: %s\n", indent, path, text_visible(arena, change->conflict));
 	if (change->refused)

@@ -241,7 +241,7 @@ static void add_change(struct printer *printer, const struct copy_change *change
 	bool has_before = is_shown_as_file(&change->before), has_after = is_shown_as_file(&change->after);
 	struct text marks = { 0 };
 
-	copy_add_marks(&printer->session->arena, &marks, change, "");
+	copy_add_marks(&printer->session->arena, &marks, change, false, "");
 	if (marks.data) {
 		text_add(&printer->out, "%s%s", report_colour(stdout, "33"), marks.data);
 		text_add(&printer->out, "%s", report_colour(stdout, NULL));
@@ -284,7 +284,7 @@ static void add_stat(struct printer *printer, const struct copy_change *change)
 		text_free(&size);
 	}
 	text_add(out, "  %s\n", text_visible(&printer->session->arena, change->path));
-	copy_add_marks(&printer->session->arena, out, change, "      ");
+	copy_add_marks(&printer->session->arena, out, change, false, "      ");
 }
 
 static void add_json_side(struct json *json, const char *name, const struct copy_side *side)
@@ -344,7 +344,7 @@ static void add_unit(struct printer *printer, const struct copy_changes *changes
 	const char *unit = text_visible(&printer->session->arena, change->unit);
 	text_add(&printer->out, "# %s: %zu change%s of git's own files (berm diff -- %s shows them)\n", unit, count,
 		 count == 1 ? "" : "s", unit);
-	copy_add_marks(&printer->session->arena, &printer->out, change, "");
+	copy_add_marks(&printer->session->arena, &printer->out, change, true, "");
 }
 
 /* Returns false if nothing is to be printed about this change for people. */

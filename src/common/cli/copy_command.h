@@ -37,8 +37,10 @@ bool copy_begins_unit(const struct copy_changes *changes, size_t index);
 size_t copy_count_unit(const struct copy_changes *changes, size_t index);
 /* Returns one letter for a change: A, M, D, T (another type), or m (only the mode). */
 char copy_letter(const struct copy_change *change);
-/* Adds "!" and the reason why a change is a conflict or not applied, if it is. */
-void copy_add_marks(struct arena *arena, struct text *out, const struct copy_change *change, const char *indent);
+/* Adds "!" and the reason why a change is a conflict or not applied, if it is. With is_folding one
+ * line is for a whole git directory. */
+void copy_add_marks(struct arena *arena, struct text *out, const struct copy_change *change, bool is_folding,
+		    const char *indent);
 const char *copy_type_name(enum file_type type);
 
 #endif

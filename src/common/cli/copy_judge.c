@@ -70,6 +70,15 @@ static const char *with_rule(struct judge *judge, const char *what, const struct
 	return arena_printf(&judge->session->arena, "%s: %s (%s:%u)", what, rule->text, source, origin->line);
 }
 
+/* True for a new protected name that may be applied: in a tree that is not searched, where packages
+ * bring such names, or a part of a new repository, which the sweep judges by its content. */
+static bool is_free(const struct judge *judge, const struct rule *rule, const char *path)
+{
+	if (rule->layer >= LAYER_USER)
+		return false;
+	return strstr(rule->text, ".git/") || plan_pruned_by(judge->plan, path);
+}
+
 static const char *refuses(void *self, const char *path, enum file_type type, bool is_deletion)
 {
 	struct judge *judge = self;
@@ -86,7 +95,7 @@ static const char *refuses(void *self, const char *path, enum file_type type, bo
 	if (!verdict.is_allowed)
 		return verdict.rule ? with_rule(judge, verdict.reason, verdict.rule) : verdict.reason;
 	rule = plan_protected_by(judge->plan, absolute, type == FILE_DIRECTORY);
-	if (rule && (is_deletion || lstat(absolute, &info) == 0))
+	if (rule && (is_deletion || lstat(absolute, &info) == 0 || !is_free(judge, rule, absolute)))
 		return with_rule(judge, "protected", rule);
 	for (size_t i = 0; i < judge->refusals.count; i++)
 		if (path_is_within(absolute, judge->refusals.items[i].path))

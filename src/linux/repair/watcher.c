@@ -315,6 +315,7 @@ _Noreturn void watcher_main(const struct watcher_request *request)
 
 	watcher.plan = request->plan;
 	watcher.socket = request->socket;
+	watcher.lower = request->lower;
 	watcher.begin = request->begin;
 	watcher.repairs_planting = request->repairs_planting;
 	if (watches_open(&watcher.watches) < 0)

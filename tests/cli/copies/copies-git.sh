@@ -94,8 +94,11 @@ make_repository
 in_copy default bash -c 'echo mine >>f1; git commit -q -a -m copy; git config core.pager evil; echo evil >.git/hooks/pre-commit'
 run "$BERM" apply
 expect_equal "a hook in the copy" 1 "$status"
-expect_contains "is named" "! .git/hooks/pre-commit: not applied" "$err"
-expect_contains "and keeps the index back, too" "! .git/index: not applied: .git is applied as a whole" "$err"
+expect_contains "keeps the whole directory back, in one line" "! .git: not applied: .git is applied as a whole" "$err"
+expect_equal "and only one" 1 "$(grep -c '^  ! ' <<<"$err")"
+run "$BERM" diff -- .git
+expect_contains "each file is named on request" "! .git/hooks/pre-commit: not applied" "$out"
+expect_contains "the index, too" "! .git/index: not applied: .git is applied as a whole" "$out"
 expect_equal "no commit" "commit 5" "$(git log -1 --format=%s)"
 expect "no hook" test ! -e .git/hooks/pre-commit
 expect_equal "no setting" "" "$(git config core.pager)"

@@ -74,23 +74,40 @@ expect_contains "planting is strict" "strict" "$(printf '%s' "$out" | grep -A2 p
 run "$BERM" run --copy --strict -- true
 expect_equal "a policy that requires it is satisfied" 0 "$status"
 
-# The host replaces a hidden file, and makes new ones, while the command runs. Names that it has looked up before stay absent for a
-# while: an overlay remembers.
-renew
-"$BERM" run --copy -- sh -c 'ls late* src >/dev/null 2>&1; cat late/.env src/.env >/dev/null 2>&1; sleep 6
-	for f in .env config/.env src/.env late/.env; do if cat $f >/dev/null 2>&1; then echo "open $f"; else echo "closed $f"; fi; done' >"$scratch/out" 2>"$scratch/err" &
-pid=$!
-sleep 2
-echo "third secret" >.env.new && mv .env.new .env
-echo "fourth secret" >src/.env
-mkdir late && echo "fifth secret" >late/.env
-wait "$pid"
-expect_equal "hidden files that the host replaced or made stay hidden" "closed .env
-closed config/.env
-closed src/.env
-closed late/.env" "$(cat "$scratch/out")"
-expect_equal "control: on the host they are readable" "fourth secret" "$(cat src/.env)"
-expect "the watcher moved nothing of the host" test -e src/.env -a -e late/.env
+# The host replaces a hidden file, and makes new ones, while the command runs. During a run of the copy that the level `launch`
+# makes, the new ones are readable: that is the control.
+late() {
+	renew
+	mkdir -p "$XDG_CONFIG_HOME/berm"
+	printf 'version: 1\nfiles: {guard: %s}\n' "$1" >"$XDG_CONFIG_HOME/berm/berm.yml"
+	"$BERM" run --copy -- sh -c "$2"'
+		sleep 6
+		for f in .env config/.env src/.env late/.env; do
+			if cat $f >/dev/null 2>&1; then echo "open $f"; elif [ -e $f ]; then echo "masked $f"; else echo "absent $f"; fi
+		done' >"$scratch/out" 2>"$scratch/err" &
+	pid=$!
+	sleep 2
+	echo "third secret" >.env.new && mv .env.new .env
+	echo "fourth secret" >src/.env
+	mkdir late && echo "fifth secret" >late/.env
+	wait "$pid"
+	rm "$XDG_CONFIG_HOME/berm/berm.yml"
+}
+late launch ''
+expect_equal "control: new ones are open at the level launch, replaced ones are not" "masked .env
+masked config/.env
+open src/.env
+open late/.env" "$(cat "$scratch/out")"
+late repair ''
+expect_equal "hidden files that the host replaced or made are hidden" "masked .env
+masked config/.env
+masked src/.env
+masked late/.env" "$(cat "$scratch/out")"
+expect_contains "the run says so" "src/.env" "$(cat "$scratch/err")"
+expect_equal "on the host they are as they were made" "fourth secret" "$(cat src/.env)"
+# An overlay remembers for a while that a name was absent.
+late repair 'cat src/.env late/.env 2>/dev/null; true;'
+expect_equal "names that were looked up before are never open" "" "$(grep open "$scratch/out")"
 
 # A directory that the copy removed cannot be masked, and need not be.
 renew
