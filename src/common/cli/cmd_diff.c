@@ -199,11 +199,12 @@ static void add_patch(struct printer *printer, const struct copy_change *change,
 {
 	const struct diff_sink sink = { .self = printer, .hunk = add_hunk, .line = add_line };
 	struct diff_text before = { .bytes = "" }, after = { .bytes = "" };
-	bool is_text = (!has_before || read_side(printer, change, COPY_BEFORE, &before)) &
-		       (!has_after || read_side(printer, change, COPY_AFTER, &after));
+	/* Both are read in any case: a failure leaves an empty text. */
+	bool is_old_text = !has_before || read_side(printer, change, COPY_BEFORE, &before);
+	bool is_new_text = !has_after || read_side(printer, change, COPY_AFTER, &after);
 
 	add_header(printer, change, has_before, has_after);
-	if (!is_text) {
+	if (!is_old_text || !is_new_text) {
 		add_binary(printer, change);
 		return;
 	}
@@ -266,13 +267,14 @@ static void add_stat(struct printer *printer, const struct copy_change *change)
 {
 	struct diff_text before, after;
 	struct text *out = &printer->out;
-	bool is_text = read_side(printer, change, COPY_BEFORE, &before) & read_side(printer, change, COPY_AFTER, &after);
+	bool is_old_text = read_side(printer, change, COPY_BEFORE, &before);
+	bool is_new_text = read_side(printer, change, COPY_AFTER, &after);
 
 	text_add(out, "%c%c  ", copy_letter(change), change->conflict || change->refused ? '!' : ' ');
 	if (!is_shown_as_file(&change->before) && !is_shown_as_file(&change->after)) {
 		text_add(out, "%13s",
 			 copy_type_name(change->after.type == FILE_ABSENT ? change->before.type : change->after.type));
-	} else if (is_text) {
+	} else if (is_old_text && is_new_text) {
 		struct diff_counts counts = text_diff(before, after, 0, NULL);
 		text_add(out, "%s%+6ld", report_colour(stdout, "32"), (long)counts.added);
 		text_add(out, "%s %s", report_colour(stdout, NULL), report_colour(stdout, "31"));

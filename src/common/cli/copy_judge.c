@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/base/file_time.h"
 #include "common/base/text.h"
 #include "common/scan/scan.h"
 #include "common/sweep/sweep.h"

@@ -37,6 +37,15 @@ void copy_close(struct copy *copy)
 	copy->fd = copy->state = -1;
 }
 
+int copy_look(struct arena *arena, const struct copy *copy, copy_look_function look, void *self, char **bytes, size_t *length,
+	      struct error *err)
+{
+	(void)arena, (void)copy, (void)look, (void)self;
+	*bytes = NULL;
+	*length = 0;
+	return refuse(err);
+}
+
 int copy_list_changes(struct arena *arena, const struct copy *copy, const struct copy_judge *judge,
 		      struct copy_changes *changes, struct error *err)
 {
