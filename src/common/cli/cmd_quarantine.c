@@ -31,7 +31,7 @@ static int print_help(void)
 			   "After a run, new files of the project that programs of the host would obey are\n"
 			   "moved here, or lines in them become comments and the original is kept here.\n"
 			   "restore never overwrites a file.\n\n",
-			   COMMAND_QUARANTINE_LIST | COMMAND_QUARANTINE_DROP,
+			   COMMAND_QUARANTINE,
 			   "Exit status: 0 done; 1 not confirmed; 125 an error.\n");
 }
 

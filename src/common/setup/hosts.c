@@ -227,8 +227,8 @@ static const char *const vscode_uncovered[] = {
 };
 static const char *const vscode_notes[] = {
 	"Covered: terminals, tasks of the types shell and npm, and programs that are debugged in the integrated terminal.",
-	"NOT covered: tasks of the type process or with a shell of their own, the debugger's internal console, what extensions "
-	"start, git of the Git panel. To have all of it inside: docs/whole-editor.md.",
+	"NOT covered: tasks of the type process or with a shell of their own, the debugger's internal console.",
+	"NOT covered: programs that extensions start, git of the Git panel. To have all of it inside: docs/whole-editor.md.",
 	"Close open terminals; new ones start in the sandbox, with (berm) in the prompt.",
 	"For a terminal outside the sandbox: Terminal: Create New Terminal (With Profile), then bash.",
 	"For another edition or profile (Insiders, VSCodium): --file=PATH",
