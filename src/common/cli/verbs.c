@@ -14,7 +14,7 @@ static int refuse_unknown(struct arena *arena, const struct verbs *verbs, const 
 	struct error err = { 0 };
 	size_t count = verbs->count < VERBS_MAX ? verbs->count : VERBS_MAX;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; verbs->items && i < count; i++) {
 		names[i] = verbs->items[i].name;
 		list = arena_printf(arena, "%s%s%s", list, i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
 	}

@@ -286,7 +286,7 @@ static int enter(struct walk *walk, const struct place *place, const struct foun
 
 static int take_deletion(struct walk *walk, const struct place *place, const struct found *found)
 {
-	size_t index;
+	size_t index = COPY_NO_CHANGE;
 	if (!found->is_lower)
 		return 0;
 	if (add_change(walk, place, found, COPY_DELETED, &index) < 0)
@@ -320,7 +320,7 @@ static int take_new(struct walk *walk, const struct place *place, const struct f
 	const bool is_directory = S_ISDIR(found->upper.st_mode);
 	const bool was_directory = found->is_lower && S_ISDIR(found->lower.st_mode);
 	struct copy_change *change;
-	size_t index;
+	size_t index = 0;
 
 	if (add_change(walk, place, found, found->is_lower ? COPY_RETYPED : COPY_ADDED, &index) < 0)
 		return -1;
