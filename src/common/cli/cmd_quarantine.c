@@ -31,8 +31,7 @@ static int print_help(void)
 			   "After a run, new files of the project that programs of the host would obey are\n"
 			   "moved here, or lines in them become comments and the original is kept here.\n"
 			   "restore never overwrites a file.\n\n",
-			   COMMAND_QUARANTINE,
-			   "Exit status: 0 done; 1 not confirmed; 125 an error.\n");
+			   COMMAND_QUARANTINE, "Exit status: 0 done; 1 not confirmed; 125 an error.\n");
 }
 
 static void add_json(struct json *json, const struct quarantine_entry *entry)

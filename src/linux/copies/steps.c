@@ -45,7 +45,8 @@ int step_open_parent(struct arena *arena, int root, const char *path, const char
 
 static void look(struct spot *spot)
 {
-	spot->is_there = spot->directory >= 0 && spot->name && fstatat(spot->directory, spot->name, &spot->info, AT_SYMLINK_NOFOLLOW) == 0;
+	spot->is_there = spot->directory >= 0 && spot->name &&
+			 fstatat(spot->directory, spot->name, &spot->info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static bool has(struct spot *spot, uint64_t inode)
