@@ -81,12 +81,14 @@ late() {
 	mkdir -p "$XDG_CONFIG_HOME/berm"
 	printf 'version: 1\nfiles: {guard: %s}\n' "$1" >"$XDG_CONFIG_HOME/berm/berm.yml"
 	"$BERM" run --copy -- sh -c "$2"'
+		echo started
 		sleep 6
 		for f in .env config/.env src/.env late/.env; do
 			if cat $f >/dev/null 2>&1; then echo "open $f"; elif [ -e $f ]; then echo "masked $f"; else echo "absent $f"; fi
 		done' >"$scratch/out" 2>"$scratch/err" &
 	pid=$!
-	sleep 2
+	until_true grep -q started "$scratch/out" || fail "the command does not start" "$(cat "$scratch/err")"
+	sleep 1
 	echo "third secret" >.env.new && mv .env.new .env
 	echo "fourth secret" >src/.env
 	mkdir late && echo "fifth secret" >late/.env
@@ -97,12 +99,12 @@ late launch ''
 expect_equal "control: new ones are open at the level launch, replaced ones are not" "masked .env
 masked config/.env
 open src/.env
-open late/.env" "$(cat "$scratch/out")"
+open late/.env" "$(grep -v started "$scratch/out")"
 late repair ''
 expect_equal "hidden files that the host replaced or made are hidden" "masked .env
 masked config/.env
 masked src/.env
-masked late/.env" "$(cat "$scratch/out")"
+masked late/.env" "$(grep -v started "$scratch/out")"
 expect_contains "the run says so" "src/.env" "$(cat "$scratch/err")"
 expect_equal "on the host they are as they were made" "fourth secret" "$(cat src/.env)"
 # An overlay remembers for a while that a name was absent.
@@ -146,9 +148,9 @@ expect "it did" test -e file
 
 # In use.
 renew
-"$BERM" run --copy -- sh -c 'touch /tmp/started; sleep 60' 2>/dev/null &
+"$BERM" run --copy -- sh -c 'echo started; sleep 60' >"$scratch/started" 2>/dev/null &
 pid=$!
-sleep 1.5
+until_true test -s "$scratch/started" || fail "the command does not start"
 expect_status "a copy in use is refused" 125 "$BERM" run --copy -- true
 expect_contains "by name" "in use" "$err"
 expect_status "another copy is not" 0 "$BERM" run --copy=other -- true
