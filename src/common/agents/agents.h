@@ -138,9 +138,9 @@ int agent_box_judge(const struct agent_box *box, const struct plan *plan, struct
 /* Empties the agent's private directories and makes the copies. Called after state_prepare made the
  * private home; `class` is its directory. Unless another run uses it. */
 int agent_box_fill(struct agent_box *box, int class, struct error *err);
-/* Writes the values that may go back. Adds a line to `told` for each file that was refused, and
+/* Writes the values that may go back. Adds a line to `lines` for each file that was refused, and
  * with is_verbose for each that was written. */
-void agent_box_write_back(const struct agent_box *box, bool is_verbose, struct text *told);
+void agent_box_write_back(const struct agent_box *box, bool is_verbose, struct text *lines);
 
 /* Opens the directory of a path below `top`, component by component, without following symlinks.
  * With is_creating missing ones are made, and what is no directory is removed. Sets *name to the

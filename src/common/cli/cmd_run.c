@@ -122,10 +122,11 @@ static int print_plan(const struct session *session, const struct guarantee_stat
 }
 
 /* A trusted policy that is absent in a writable directory loses its trust: the command could create
- * it again, with the content that was trusted. Where the guard refuses that, the trust stays. */
+ * it again, with the content that was trusted. Where the guard refuses that, or only a copy can
+ * change, the trust stays. */
 static void drop_absent(struct session *session)
 {
-	if (session->plan.is_guarded)
+	if (session->plan.is_guarded || plan_is_only_copy(&session->plan))
 		return;
 	for (size_t i = 0; i < session->absent.count; i++) {
 		struct error err = { 0 };
@@ -287,8 +288,11 @@ static int confirm(void *self, struct error *err)
 		return error_set(err, "the cached plan is outdated");
 	if (judge(&run->session->plan, &run->printed, err) < 0)
 		return -1;
-	/* A command that changes only a copy leaves nothing to sweep. */
-	if (!plan_is_only_copy(&run->session->plan))
+	/* A command that changes only a copy leaves nothing to sweep. Its marker is given back:
+	 * other runs would leave plants to this one, which sweeps nothing at its end. */
+	if (plan_is_only_copy(&run->session->plan))
+		sweep_forget(&run->sweep);
+	else
 		sweep_begin(&run->sweep, &run->session->plan, &run->results);
 	return 0;
 }

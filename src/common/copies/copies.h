@@ -62,7 +62,7 @@ int copy_look(struct arena *arena, const struct copy *copy, copy_look_function l
 
 enum copy_kind { COPY_ADDED, COPY_MODIFIED, COPY_MODE, COPY_DELETED, COPY_RETYPED };
 
-/* One file, as far as a change of it can be told. Zero: absent. */
+/* Identifies one version of a file. Zero: absent. */
 struct copy_identity {
 	uint64_t inode;
 	int64_t seconds; /* of the ctime */
@@ -88,7 +88,7 @@ struct copy_change {
 	const char *conflict; /* how the project changed since the baseline, or NULL */
 	bool keeps_ours; /* the conflict can only be resolved for the project's version */
 	const char *refused; /* why it is not applied, or NULL */
-	/* The added or deleted directory in which this entry lies, as index; COPY_NO_CHANGE:
+	/* The index of the added or deleted directory that contains this entry; COPY_NO_CHANGE:
 	 * none. */
 	size_t within;
 	/* The git directory that is applied as a whole with this entry, or NULL. */

@@ -146,7 +146,7 @@ char *todo_edit(struct arena *arena, const char *path, const char *text, size_t 
 void config_look(struct look *look, const char *path, bool is_born);
 void config_note(struct arena *arena, struct sweep_facts *facts, const char *path);
 /* Returns the text with each such setting that is no fact as a comment. NULL if there is none;
- * *is_hopeless if they cannot be told from the rest by line. */
+ * *is_hopeless if they do not have lines for themselves. */
 char *config_edit(struct arena *arena, const char *path, const char *text, size_t length, struct sweep_facts *facts,
 		  bool *is_hopeless, const char **first);
 

@@ -21,7 +21,7 @@ struct known_record {
 	uint32_t nanoseconds, length;
 };
 
-/* Of equal paths the later record comes last, because each lies behind the earlier in the arena's
+/* Of equal paths the later record comes last, because it is after the earlier in the arena's
  * copy of the file. */
 static int compare_files(const void *left, const void *right)
 {

@@ -159,6 +159,23 @@ wait "$pid" 2>/dev/null
 until_true "$BERM" run --copy -- true || fail "a copy whose run was killed cannot be used"
 expect_status "a copy whose run was killed can be used again" 0 "$BERM" run --copy -- true
 
+# An ordinary run leaves the exec lines of a rebase to the last run of the project. A run in a copy sweeps nothing, so it does not
+# count as one. beside OPTION...: the line that is left while another run with these options is there.
+beside() {
+	renew
+	echo y >src/main.c && git commit -qam second
+	"$BERM" run "$@" -- sh -c 'echo started; sleep 60' >"$scratch/started" 2>/dev/null &
+	pid=$!
+	until_true test -s "$scratch/started" || fail "the command does not start"
+	"$BERM" run -- sh -c 'GIT_SEQUENCE_EDITOR="sed -i 1s/pick/edit/" git rebase -q -i HEAD~1; echo "exec touch /tmp/x" >>.git/rebase-merge/git-rebase-todo' >/dev/null 2>&1
+	grep -c '^exec' .git/rebase-merge/git-rebase-todo
+	kill -s KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+expect_equal "control: it stays beside an ordinary run" 1 "$(beside)"
+expect_equal "it becomes a comment beside a run in a copy" 0 "$(beside --copy)"
+renew
+
 # The policy asks for copies.
 printf 'version: 1\nworkspace: {copy: always}\n' >berm.yml
 expect_status "a project's own policy may ask for a copy, untrusted" 0 "$BERM" run -- sh -c 'echo x >file2'
