@@ -305,7 +305,7 @@ static int write_back(const struct agent_box *box, int home, const struct agent_
 	return status;
 }
 
-void agent_box_write_back(const struct agent_box *box, bool is_verbose, struct text *told)
+void agent_box_write_back(const struct agent_box *box, bool is_verbose, struct text *lines)
 {
 	autoclose int home = open(box->private_home, directory_flags);
 	if (home < 0)
@@ -314,8 +314,8 @@ void agent_box_write_back(const struct agent_box *box, bool is_verbose, struct t
 		struct error err = { 0 };
 		int status = copy->fields ? write_back(box, home, copy, &err) : 0;
 		if (status < 0)
-			text_add(told, "~/%s stays as it was: %s\n", copy->path, err.message);
+			text_add(lines, "~/%s stays as it was: %s\n", copy->path, err.message);
 		else if (status > 0 && is_verbose)
-			text_add(told, "~/%s: the %s went back\n", copy->path, copy->is_login ? "refreshed login" : "counters");
+			text_add(lines, "~/%s: the %s went back\n", copy->path, copy->is_login ? "refreshed login" : "counters");
 	}
 }
