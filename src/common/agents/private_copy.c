@@ -316,6 +316,7 @@ void agent_box_write_back(const struct agent_box *box, bool is_verbose, struct t
 		if (status < 0)
 			text_add(lines, "~/%s stays as it was: %s\n", copy->path, err.message);
 		else if (status > 0 && is_verbose)
-			text_add(lines, "~/%s: the %s went back\n", copy->path, copy->is_login ? "refreshed login" : "counters");
+			text_add(lines, "~/%s: the %s went back\n", copy->path,
+				 copy->is_login ? "refreshed login" : "counters");
 	}
 }
