@@ -110,6 +110,7 @@ if command -v tmux >/dev/null; then
 	}
 	bare tmux tmux_task
 	tmux -S "$socket" kill-server 2>/dev/null
+	socket=$scratch/tmux-2 # a server that ends still answers on its socket
 	expect_status "tmux: set up" 0 "$BERM" setup tmux --file="$scratch/tmux.conf" --write
 	inside tmux tmux_task
 	tmux_keys() {

@@ -134,6 +134,7 @@ if command -v tmux >/dev/null; then
 	expect "control: a bare prompt" until_true shows bare 'bare>'
 	expect "control: has no mark" test -z "$(screen bare | grep -F '(berm)')"
 	tmux -S "$socket" kill-server
+	socket=$scratch/tmux-2 # a server that ends still answers on its socket
 	expect_status "tmux: set up" 0 "$BERM" setup tmux --write
 	# The page names these as outside.
 	tmux -S "$socket" -f "$HOME/.tmux.conf" new-session -d -s project -x 120 -y 20
