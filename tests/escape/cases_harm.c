@@ -291,6 +291,10 @@ const struct escape_case cases_harm[] = {
 	{ 207, "terminal output stopped, window of one cell", NEED_TERMINAL, NULL, { NULL }, NULL, terminal_left_stopped, 0 },
 	{ 208, "all inotify instances and watches of the user", 0, NULL, { NULL }, NULL, inotify_taken, 20 },
 	{ 209, "the limit on core files set to 0 or raised", 0, NULL, { "core-limit" }, NULL, NULL, 0 },
+	{ 0 },
+};
+
+const struct escape_case cases_many[] = {
 	{ 210, "what a command leaves to refuse later launches", NEED_WALL, NULL, { NULL }, NULL, later_launches, 60 },
 	{ 211, "thousands of denied names, a hundred pins", 0, make_many, { NULL }, NULL, many_names, 30 },
 	{ 212, "a hundred pins and a mount below one", NEED_ROOT, NULL, { NULL }, NULL, many_names_and_a_mount, 20 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The escape suite's program: `escape [--user NAME] [--case N] [--list] [--verbose] [--self-test]`.
- * With --user it becomes that user first, so that one ctest run covers root and an unprivileged
- * user. Exit 77: cannot run here (a failure with BERM_MUST_RUN=1). */
+/* The escape suite's program: `escape [--user NAME] [--case N] [--part host|project] [--list]
+ * [--verbose] [--self-test]`. With --user it becomes that user first, so that one ctest run covers
+ * root and an unprivileged user. Exit 77: cannot run here (a failure with BERM_MUST_RUN=1). */
 #include "harness.h"
 
 #include <grp.h>
@@ -53,10 +53,20 @@ static const char *required(const char *variable)
 
 static int usage(void)
 {
-	fputs("usage: escape [--root | --user NAME] [--case N] [--list] [--verbose] [--self-test]\n"
+	fputs("usage: escape [--root | --user NAME] [--case N] [--part host|project] [--list] [--verbose] [--self-test]\n"
 	      "BERM and BERM_ATTACK name the program under test and the attacker.\n",
 	      stderr);
 	return 2;
+}
+
+static enum part part_named(const char *name)
+{
+	if (strcmp(name, "host") == 0)
+		return PART_HOST;
+	if (strcmp(name, "project") == 0)
+		return PART_PROJECT;
+	fprintf(stderr, "escape: --part is host or project\n");
+	exit(2);
 }
 
 int main(int argc, char **argv)
@@ -71,6 +81,8 @@ int main(int argc, char **argv)
 			is_root_asked = true;
 		else if (strcmp(argv[i], "--case") == 0 && i + 1 < argc)
 			options.only = atoi(argv[++i]);
+		else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc)
+			options.part = part_named(argv[++i]);
 		else if (strcmp(argv[i], "--verbose") == 0)
 			options.is_verbose = true;
 		else if (strcmp(argv[i], "--self-test") == 0)

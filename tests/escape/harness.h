@@ -49,9 +49,13 @@ struct open_case {
 	const char *title, *label, *reason;
 };
 
+/* Cases of PART_HOST attack processes, files and sockets of the whole host: nothing may run beside
+ * them. Cases of PART_PROJECT stay in their own worlds. */
+enum part { PART_ALL, PART_HOST, PART_PROJECT };
+
 extern const struct escape_case cases_terminal[], cases_proc[], cases_descriptors[], cases_sockets[], cases_files[],
 	cases_planting[], cases_kernel[], cases_network[], cases_lifetime[], cases_launch[], cases_honesty[], cases_harm[],
-	cases_settings[], cases_rules[], cases_git[], cases_sweep[], cases_guard[], cases_repair[];
+	cases_many[], cases_settings[], cases_rules[], cases_git[], cases_sweep[], cases_guard[], cases_repair[];
 extern const struct open_case cases_open[];
 
 enum status { STATUS_PASSED, STATUS_FAILED, STATUS_SKIPPED, STATUS_MODEL };
@@ -146,6 +150,7 @@ extern bool is_self_test; /* the program under test is known to have no wall */
 /* suite.c */
 struct suite_options {
 	int only; /* one case, 0: all */
+	enum part part;
 	bool is_verbose, must_run;
 };
 int suite_run(const struct suite_options *options);

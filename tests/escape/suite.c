@@ -19,10 +19,17 @@
 
 #include "netspace.h"
 
-static const struct escape_case *const themes[] = {
-	cases_terminal, cases_proc,    cases_descriptors, cases_sockets, cases_files,	cases_planting,
-	cases_kernel,	cases_network, cases_lifetime,	  cases_launch,	 cases_honesty, cases_harm,
-	cases_settings, cases_rules,   cases_git,	  cases_sweep,	 cases_guard,	cases_repair,
+static const struct theme {
+	const struct escape_case *rows;
+	enum part part;
+} themes[] = {
+	{ cases_terminal, PART_HOST },	{ cases_proc, PART_HOST },     { cases_descriptors, PART_HOST },
+	{ cases_sockets, PART_HOST },	{ cases_files, PART_HOST },    { cases_planting, PART_HOST },
+	{ cases_kernel, PART_HOST },	{ cases_network, PART_HOST },  { cases_lifetime, PART_HOST },
+	{ cases_launch, PART_HOST },	{ cases_honesty, PART_HOST },  { cases_harm, PART_HOST },
+	{ cases_many, PART_PROJECT },	{ cases_settings, PART_HOST }, { cases_rules, PART_PROJECT },
+	{ cases_git, PART_PROJECT },	{ cases_sweep, PART_PROJECT }, { cases_guard, PART_PROJECT },
+	{ cases_repair, PART_PROJECT },
 };
 
 enum { MAX_CASES = 256 };
@@ -30,6 +37,7 @@ enum { MAX_CASES = 256 };
 struct entry {
 	const struct escape_case *row; /* or */
 	const struct open_case *open;
+	enum part part;
 	struct result *result;
 };
 
@@ -60,8 +68,8 @@ static int compare_entries(const void *a, const void *b)
 static void collect_entries(void)
 {
 	for (size_t theme = 0; theme < sizeof themes / sizeof *themes; theme++)
-		for (const struct escape_case *row = themes[theme]; row->number; row++)
-			entries[entry_count++].row = row;
+		for (const struct escape_case *row = themes[theme].rows; row->number; row++)
+			entries[entry_count++] = (struct entry){ .row = row, .part = themes[theme].part };
 	for (const struct open_case *row = cases_open; row->number; row++)
 		entries[entry_count++].open = row;
 	if (entry_count > MAX_CASES)
@@ -276,7 +284,7 @@ int suite_run(const struct suite_options *options)
 		struct entry *entry = &entries[i];
 		if (options->only && entry_number(entry) != options->only)
 			continue;
-		if (!entry->row)
+		if (!entry->row || (options->part && entry->part != options->part))
 			continue;
 		entry->result = mmap(NULL, sizeof *entry->result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		if (entry->result == MAP_FAILED)
