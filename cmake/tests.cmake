@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Registers every test in tests/ with ctest. Labels: unit, cli, escape, work, fuzz, package, macos,
-# bench, agents, editors; once, for tests that do not depend on the user; long, for tests that take
-# minutes and that only `script/test --all` and CI run. A test that exits with 77 was skipped;
+# bench, agents, editors; once, for tests that do not depend on the user; root, for tests that need
+# it; long, for tests that take minutes and that only `script/test --all` and CI run. A test that exits with 77 was skipped;
 # BERM_MUST_RUN=1 makes script/test treat that as a failure.
 
 set(BERM_TEST_SKIPPED 77)
@@ -80,6 +80,8 @@ function(berm_add_cli_tests)
 	endforeach()
 	# Independent of the user: script/test runs them once.
 	set_tests_properties(cli-completions PROPERTIES LABELS "cli;once")
+	set_tests_properties(cli-attack-mounts cli-init-memory cli-install-apparmor PROPERTIES LABELS "cli;root")
+	set_tests_properties(cli-doctor-refusals PROPERTIES LABELS "cli;long")
 	# Long tests first, so that none runs alone at the end. Approximate seconds on a quiet
 	# machine.
 	set_tests_properties(cli-handover PROPERTIES COST 25)
