@@ -102,7 +102,7 @@ int credentials_drop(struct error *err)
 int credentials_drop_bounded(bool keeps_ptrace, struct error *err)
 {
 	const cap_value_t kept = CAP_SYS_PTRACE;
-	/* One stands for all: credentials_bound drops them in order, or fails. */
+	/* The last one suffices: credentials_bound drops them in order, or fails. */
 	if (prctl(PR_CAPBSET_READ, cap_max_bits() - 1, 0, 0, 0) != 0)
 		return error_set(err, "the bounding set of capabilities is not empty");
 	if (lock_securebits() < 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A user who is not in /etc/passwd but in another database of the name service (LDAP, sssd): berm finds the home by the
+# A user that is not in /etc/passwd but in another database of the name service (LDAP, sssd): berm finds the home by the
 # system's getent, also as a static program, and not in $HOME. The database is a module of this test, in a mount namespace.
 . "$(dirname "$0")/../support/lib.sh"
 

@@ -10,8 +10,8 @@
 /* One entry of `files` with content. */
 #define FILE_TEXT(path, text) "  - {path: " path ", text: \"" text "\"}\n"
 
-/* Returns the context of ann, whose project is /p/app and whose home is /home/ann. `environment` and
- * `files` are the lists of a context file. Aborts if they are not understood. */
+/* Returns the context of ann, whose project is /p/app and whose home is /home/ann. `environment`
+ * and `files` are the lists of a context file. Aborts if they are not understood. */
 struct context described_machine(struct arena *arena, const char *environment, const char *files);
 
 #endif
