@@ -7,7 +7,7 @@
 # settings.
 tree() {
 	(
-		cd "$1"
+		cd "$1" || exit
 		seq -f 'd%.0f' "$2" | xargs mkdir
 		awk -v d="$2" -v n="$3" 'BEGIN { for (i = 0; i < n; i++) print "d" i % d + 1 "/file" i ".c" }' | xargs touch
 		for i in 1 2 3 4 5 6 7 8 9 10; do
