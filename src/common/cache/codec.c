@@ -19,18 +19,14 @@ const char *codec_take(struct codec *codec, size_t size)
 	return at;
 }
 
-void codec_bytes(struct codec *codec, void *value, size_t size)
+void codec_bytes_checked(struct codec *codec, void *value, size_t size)
 {
-	const char *at;
 	if (codec->is_writing) {
 		text_add_n(codec->out, value, size);
 		return;
 	}
-	at = codec_take(codec, size);
-	if (at)
-		memcpy(value, at, size);
-	else
-		memset(value, 0, size);
+	codec->has_failed = true;
+	memset(value, 0, size);
 }
 
 void codec_number(struct codec *codec, uint64_t *value)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/base/arena.h"
 #include "common/base/text.h"
@@ -23,7 +24,19 @@ struct codec {
 
 /* Returns the next `size` bytes of the input, or NULL if there are fewer. */
 const char *codec_take(struct codec *codec, size_t size);
-void codec_bytes(struct codec *codec, void *value, size_t size);
+/* codec_bytes for writing, and for reading if it fails. */
+void codec_bytes_checked(struct codec *codec, void *value, size_t size);
+/* A plan has thousands of them, so reading is inline. */
+static inline void codec_bytes(struct codec *codec, void *value, size_t size)
+{
+	if (codec->is_writing || codec->has_failed || size > codec->left) {
+		codec_bytes_checked(codec, value, size);
+		return;
+	}
+	memcpy(value, codec->data, size);
+	codec->data += size;
+	codec->left -= size;
+}
 void codec_number(struct codec *codec, uint64_t *value);
 void codec_boolean(struct codec *codec, bool *value);
 /* Codes an enum. Every enum of the plan starts at 0 and fits in a byte. */

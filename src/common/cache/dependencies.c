@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "common/base/file_time.h"
+#include "common/fs/path.h"
 
 /* A file that changed within this time before it was recorded could change again without another
  * ctime: clocks tick in steps of up to 10 ms, and some file systems store times in steps of one or
@@ -27,6 +28,10 @@ static void read_attributes(const char *path, bool is_content, struct dependency
 	dependency->uid = (uint32_t)info.st_uid;
 	dependency->device = (uint64_t)info.st_dev;
 	dependency->inode = (uint64_t)info.st_ino;
+	if (S_ISDIR(info.st_mode)) {
+		dependency->listed_s = (int64_t)info.st_ctim.tv_sec;
+		dependency->listed_ns = (int64_t)info.st_ctim.tv_nsec;
+	}
 	/* A directory changes with every file that is made in it: its size and ctime count only
 	 * with is_content. */
 	if (S_ISDIR(info.st_mode) && !is_content)
@@ -126,31 +131,92 @@ void dependencies_note_content(struct dependencies *dependencies, const char *pa
 	note(dependencies, path, true);
 }
 
-static bool is_recent(const struct dependency *dependency, const struct timespec *now)
+/* True if a change at that time may be followed by another with the same ctime. */
+static bool is_recent(int64_t changed_s, int64_t changed_ns, const struct timespec *now)
 {
-	int64_t age;
-	if (dependency->mode == 0 || !dependency->is_content)
-		return false;
-	age = ((int64_t)now->tv_sec - dependency->changed_s) * NS_PER_S + now->tv_nsec - dependency->changed_ns;
-	return age < (dependency->changed_ns == 0 ? coarse_tick_ns : TICK_NS);
+	int64_t age = ((int64_t)now->tv_sec - changed_s) * NS_PER_S + now->tv_nsec - changed_ns;
+	return age < (changed_ns == 0 ? coarse_tick_ns : TICK_NS);
+}
+
+static bool is_absent(const char *path)
+{
+	struct stat info;
+	return lstat(path, &info) < 0 && errno == ENOENT;
+}
+
+/* Finds the dependency that proves the absence of an absent one: its directory, or a directory
+ * around it that is absent itself. */
+static uint32_t find_prover(const struct dependencies *dependencies, size_t number)
+{
+	const char *around = dependencies->items[number].path;
+	for (bool is_direct = true; strcmp(around, "/") != 0; is_direct = false) {
+		around = path_parent(dependencies->arena, around);
+		for (size_t i = 0; i < number; i++) {
+			const struct dependency *item = &dependencies->items[i];
+			if (strcmp(item->path, around) == 0)
+				return item->mode == 0 || (is_direct && item->listed_s != 0) ? (uint32_t)i + 1 : 0;
+		}
+	}
+	return 0;
+}
+
+/* True if the directory's ctime changes with every name in it. */
+static bool shows_names(const struct filesystem *host, const char *directory)
+{
+	return host->may_omit_names && !host->may_omit_names(host, directory);
+}
+
+/* Notes which directories prove the absence of names in them. Their ctimes are read before the
+ * names are looked up. */
+static void find_provers(struct dependencies *dependencies, const struct timespec *now)
+{
+	for (size_t i = 0; i < dependencies->count; i++) {
+		struct dependency *item = &dependencies->items[i], current;
+		read_attributes(item->path, item->is_content, &current);
+		item->listed_s = item->listed_ns = 0;
+		if (current.listed_s != 0 && is_same(item, &current) && !is_recent(current.listed_s, current.listed_ns, now) &&
+		    shows_names(dependencies->host, item->path)) {
+			item->listed_s = current.listed_s;
+			item->listed_ns = current.listed_ns;
+		}
+	}
+	for (size_t i = 0; i < dependencies->count; i++)
+		if (dependencies->items[i].mode == 0 && is_absent(dependencies->items[i].path))
+			dependencies->items[i].prover = find_prover(dependencies, i);
 }
 
 void dependencies_settle(struct dependencies *dependencies, const struct timespec *now)
 {
+	find_provers(dependencies, now);
+	for (size_t i = 0; i < dependencies->count; i++) {
+		const struct dependency *item = &dependencies->items[i];
+		if (item->mode != 0 && item->is_content && is_recent(item->changed_s, item->changed_ns, now))
+			dependencies->is_unstable = true;
+	}
 	if (dependencies_broken(dependencies->items, dependencies->count))
 		dependencies->is_unstable = true;
-	for (size_t i = 0; i < dependencies->count; i++)
-		if (is_recent(&dependencies->items[i], now))
-			dependencies->is_unstable = true;
 }
 
-const char *dependencies_broken(const struct dependency *items, size_t count)
+/* True if an earlier dependency proves that this one is absent. */
+static bool is_proven(const struct dependency *items, size_t number)
+{
+	uint32_t prover = items[number].prover;
+	return prover > 0 && prover <= number && items[prover - 1].is_vouching;
+}
+
+const char *dependencies_broken(struct dependency *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct dependency now;
+		items[i].is_vouching = true;
+		if (items[i].mode == 0 && is_proven(items, i))
+			continue;
 		read_attributes(items[i].path, items[i].is_content, &now);
 		if (!is_same(&items[i], &now))
 			return items[i].path;
+		if (items[i].mode != 0)
+			items[i].is_vouching = items[i].listed_s != 0 && items[i].listed_s == now.listed_s &&
+					       items[i].listed_ns == now.listed_ns;
 	}
 	return NULL;
 }

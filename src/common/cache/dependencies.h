@@ -20,6 +20,11 @@ struct dependency {
 	uint32_t uid;
 	uint64_t device, inode, size;
 	int64_t changed_s, changed_ns; /* ctime: mtime can be forged */
+	/* Of an absent file: 1 + the number of an earlier dependency, which proves its absence
+	 * while it vouches: an absent directory around it, or its unchanged directory. 0: none. */
+	uint32_t prover;
+	int64_t listed_s, listed_ns; /* of a directory: the ctime with which it proves that; 0: none */
+	bool is_vouching; /* the last comparison found it so; not stored */
 };
 
 struct dependencies {
@@ -41,6 +46,6 @@ void dependencies_note_content(struct dependencies *dependencies, const char *pa
  * `now`, the time of day, that its ctime cannot show another change. */
 void dependencies_settle(struct dependencies *dependencies, const struct timespec *now);
 /* Returns the first path that has changed, or NULL if all are unchanged. */
-const char *dependencies_broken(const struct dependency *items, size_t count);
+const char *dependencies_broken(struct dependency *items, size_t count);
 
 #endif

@@ -135,7 +135,7 @@ static int plan_cache_directory(const char *home)
 {
 	static const char *const names[] = { ".local", "state" };
 	struct error ignored;
-	autoclose int state = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int state = openat(AT_FDCWD, home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autoclose int berm = -1;
 	for (size_t i = 0; i < sizeof names / sizeof names[0] && state >= 0; i++) {
 		int next = openat(state, names[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

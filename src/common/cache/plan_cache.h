@@ -34,7 +34,7 @@ struct plan_key {
 void plan_cache_key(struct arena *arena, char *const *words, enum tier tier, struct plan_key *key);
 
 struct plan_loaded {
-	const struct dependency *dependencies; /* of the plan */
+	struct dependency *dependencies; /* of the plan */
 	size_t dependency_count;
 	const void *blob; /* the bytes of backend_prepare */
 	size_t blob_size;

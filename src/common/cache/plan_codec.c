@@ -224,6 +224,9 @@ static void dependency(struct codec *codec, struct dependency *value)
 	codec_number(codec, &value->size);
 	codec_bytes(codec, &value->changed_s, sizeof value->changed_s);
 	codec_bytes(codec, &value->changed_ns, sizeof value->changed_ns);
+	codec_bytes(codec, &value->prover, sizeof value->prover);
+	codec_bytes(codec, &value->listed_s, sizeof value->listed_s);
+	codec_bytes(codec, &value->listed_ns, sizeof value->listed_ns);
 }
 
 static void state(struct codec *codec, void *field)

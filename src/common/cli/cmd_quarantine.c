@@ -12,11 +12,9 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
-#include "common/base/json_write.h"
 #include "common/base/private_file.h"
 #include "common/base/text.h"
-#include "common/cli/session.h"
-#include "common/cli/table.h"
+#include "common/cli/listing.h"
 #include "common/cli/verbs.h"
 #include "common/state/quarantine.h"
 
@@ -34,8 +32,9 @@ static int print_help(void)
 			   COMMAND_QUARANTINE, "Exit status: 0 done; 1 not confirmed; 125 an error.\n");
 }
 
-static void add_json(struct json *json, const struct quarantine_entry *entry)
+static void add_json(struct json *json, const void *item)
 {
+	const struct quarantine_entry *entry = item;
 	json_object(json, NULL);
 	json_string(json, "id", entry->id);
 	json_string(json, "path", entry->path);
@@ -52,13 +51,10 @@ static void add_json(struct json *json, const struct quarantine_entry *entry)
 
 static void print_entries(struct session *session, const struct quarantine_entries *entries)
 {
-	struct table table = { .arena = &session->arena,
-			       .titles = { "id", "time", "kind", "path" },
-			       .marked = 2,
-			       .home = session->context.home,
-			       .is_verbose = session->options.is_verbose,
-			       .empty = "nothing is in quarantine" };
+	static const char *const titles[TABLE_COLUMNS_MAX] = { "id", "time", "kind", "path" };
+	struct table table = listing_table(session, "nothing is in quarantine");
 
+	memcpy(table.titles, titles, sizeof titles);
 	for (size_t i = 0; i < entries->count; i++) {
 		const struct quarantine_entry *entry = &entries->items[i];
 		const char *cells[TABLE_COLUMNS_MAX] = { entry->id, arguments_date(&session->arena, entry->time),
@@ -68,38 +64,24 @@ static void print_entries(struct session *session, const struct quarantine_entri
 	table_print(&table);
 }
 
-static void print_json(const struct quarantine_entries *entries)
-{
-	struct text out = { 0 };
-	struct json json = { .out = &out };
-
-	json_list(&json, NULL);
-	for (size_t i = 0; i < entries->count; i++)
-		add_json(&json, &entries->items[i]);
-	json_list_end(&json);
-	report_text(&out);
-}
-
 static int list(struct session *session, const char *word)
 {
 	struct quarantine_entries entries = { 0 };
 	struct error err = { 0 };
+	int status = listing_begin(session, "quarantine", word);
 
-	if (word) {
-		error_set(&err, "`berm quarantine list` takes only --json and -v");
-		return report_error(&err);
-	}
-	if (session_detect(session, &err) < 0 ||
-	    quarantine_list(&session->arena, session->context.state_directory, &entries, &err) < 0)
+	if (status != 0)
+		return status;
+	if (quarantine_list(&session->arena, session->context.state_directory, &entries, &err) < 0)
 		return report_error(&err);
 	if (session->options.wants_json)
-		print_json(&entries);
+		status = listing_print_json(entries.items, entries.count, sizeof *entries.items, add_json);
 	else
 		print_entries(session, &entries);
 	if (entries.damaged)
 		fprintf(stderr, "berm: %zu damaged entr%s in %s/quarantine\n", entries.damaged,
 			entries.damaged == 1 ? "y" : "ies", session->context.state_directory);
-	return 0;
+	return status;
 }
 
 /* Finds the entry that the word names. */

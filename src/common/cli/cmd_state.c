@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/json_write.h"
-#include "common/cli/session.h"
-#include "common/cli/table.h"
+#include "common/cli/listing.h"
 #include "common/cli/verbs.h"
 #include "common/state/list.h"
 #include "common/base/text.h"
@@ -94,14 +92,11 @@ static struct groups group_entries(struct arena *arena, const struct state_entri
 static void print_entries(struct session *session, const struct state_entries *entries)
 {
 	struct groups groups = group_entries(&session->arena, entries);
-	struct table table = { .arena = &session->arena,
-			       .titles = { "home", "tmp", "last use", "grants" },
-			       .is_right = { true, true },
-			       .marked = 2,
-			       .home = session->context.home,
-			       .is_verbose = session->options.is_verbose,
-			       .empty = "no project has a private home or /tmp yet" };
+	static const char *const titles[TABLE_COLUMNS_MAX] = { "home", "tmp", "last use", "grants" };
+	struct table table = listing_table(session, "no project has a private home or /tmp yet");
 
+	memcpy(table.titles, titles, sizeof titles);
+	table.is_right[0] = table.is_right[1] = true;
 	for (size_t i = 0; i < groups.count; i++) {
 		const struct state_entry *first = groups.items[i].first;
 		table_add_heading(&table, first->project ? first->project : first->project_key);
@@ -120,45 +115,36 @@ static void add_json_size(struct json *json, const char *name, const struct stat
 	json_object_end(json);
 }
 
-static void add_json(struct text *out, const struct state_entries *entries)
+static void add_json(struct json *json, const void *item)
 {
-	struct json json = { .out = out };
-	json_list(&json, NULL);
-	for (size_t i = 0; i < entries->count; i++) {
-		const struct state_entry *entry = &entries->items[i];
-		json_object(&json, NULL);
-		json_string(&json, "key", entry->project_key);
-		json_string(&json, "project", entry->project);
-		json_string(&json, "grants", entry->grant_class);
-		json_string(&json, "kind", entry->kind == STATE_COPY ? "copy" : entry->kind == STATE_UNDO ? "undo" : "home");
-		add_json_size(&json, "home", &entry->home);
-		add_json_size(&json, "tmp", &entry->tmp);
-		json_number(&json, "last_use", entry->last_use > 0 ? (uint64_t)entry->last_use : 0);
-		json_boolean(&json, "in_use", entry->is_in_use);
-		json_string(&json, "problem", entry->problem);
-		json_object_end(&json);
-	}
-	json_list_end(&json);
+	const struct state_entry *entry = item;
+	json_object(json, NULL);
+	json_string(json, "key", entry->project_key);
+	json_string(json, "project", entry->project);
+	json_string(json, "grants", entry->grant_class);
+	json_string(json, "kind", entry->kind == STATE_COPY ? "copy" : entry->kind == STATE_UNDO ? "undo" : "home");
+	add_json_size(json, "home", &entry->home);
+	add_json_size(json, "tmp", &entry->tmp);
+	json_number(json, "last_use", entry->last_use > 0 ? (uint64_t)entry->last_use : 0);
+	json_boolean(json, "in_use", entry->is_in_use);
+	json_string(json, "problem", entry->problem);
+	json_object_end(json);
 }
 
 static int list(struct session *session, const char *word)
 {
 	struct state_entries entries;
 	struct error err = { 0 };
-	struct text out = { 0 };
+	int status = listing_begin(session, "state", word);
 
-	if (word || session->options.wants_all || session->options.is_yes) {
-		error_set(&err, "`berm state list` takes only --json and -v");
-		return report_error(&err);
-	}
-	if (session_detect(session, &err) < 0 ||
-	    state_list(&session->arena, session->context.state_directory, NULL, true, &entries, &err) < 0)
+	if (status != 0)
+		return status;
+	if (state_list(&session->arena, session->context.state_directory, NULL, true, &entries, &err) < 0)
 		return report_error(&err);
 	if (session->options.wants_json)
-		add_json(&out, &entries);
-	else
-		print_entries(session, &entries);
-	return report_text(&out);
+		return listing_print_json(entries.items, entries.count, sizeof *entries.items, add_json);
+	print_entries(session, &entries);
+	return 0;
 }
 
 /* Resolves the project's path. The directory may be gone while its state remains. */

@@ -16,6 +16,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/text.h"
+#include "common/context/name_service.h"
 #include "common/policy/file.h"
 
 extern char **environ;
@@ -125,7 +126,8 @@ int context_judge_project(const struct context *context, const char *project, st
 
 #if defined(BERM_STATIC) && defined(__GLIBC__)
 /* A static glibc program cannot load name service modules and reads /etc/passwd only. musl never
- * loads any; for users that are not in the file it asks nscd, if that runs. */
+ * loads any; for users that are not in the file it asks nscd, if that runs. getent knows the
+ * rest. */
 static int find_user(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
 {
 	autofclose FILE *file = fopen("/etc/passwd", "re");
@@ -146,35 +148,44 @@ static int find_user(uid_t uid, struct passwd *entry, char *buffer, size_t size,
 }
 #endif
 
-static int detect_user(struct arena *arena, struct context *context, struct error *err)
+/* Finds the user's name and home: in the process first, then by getent. */
+static int look_up_user(struct arena *arena, uid_t uid, struct name_service_user *user, struct error *err)
 {
 	struct passwd entry, *found = NULL;
 	autofree char *buffer = malloc(PASSWORD_BYTES);
 	int number;
 
+	if (!buffer)
+		arena_out_of_memory();
+	number = find_user(uid, &entry, buffer, PASSWORD_BYTES, &found);
+	if (found) {
+		user->name = arena_copy(arena, found->pw_name);
+		user->home = found->pw_dir ? arena_copy(arena, found->pw_dir) : "";
+		return 0;
+	}
+	if (name_service_find(arena, uid, user))
+		return 0;
+	if (number)
+		error_errno(err, number, "cannot look up user %ld", (long)uid);
+	else
+		error_set(err, "user %ld has no entry in the password database", (long)uid);
+	return error_hint(err, "berm reads your home from there, because any program can set $HOME");
+}
+
+static int detect_user(struct arena *arena, struct context *context, struct error *err)
+{
+	struct name_service_user user = { 0 };
+
 	context->uid = getuid();
 	context->gid = getgid();
 	if (context->uid != geteuid() || context->gid != getegid())
 		return error_set(err, "berm must not be installed setuid or setgid");
-	if (!buffer)
-		arena_out_of_memory();
-	number = find_user(context->uid, &entry, buffer, PASSWORD_BYTES, &found);
-	if (!found) {
-		if (number)
-			error_errno(err, number, "cannot look up user %ld", (long)context->uid);
-		else
-			error_set(err, "user %ld has no entry in the password database", (long)context->uid);
-#ifdef BERM_STATIC
-		error_hint(
-			err,
-			"this is the static build, which reads /etc/passwd only: users from LDAP or sssd need the dynamic one");
-#endif
-		return error_hint(err, "berm reads your home from there, because any program can set $HOME");
-	}
-	if (!found->pw_dir || found->pw_dir[0] != '/')
-		return error_set(err, "the home of %s in the password database is not an absolute path", found->pw_name);
-	context->user = arena_copy(arena, found->pw_name);
-	return path_resolve(context->fs, arena, path_absolute(arena, "/", found->pw_dir), &context->home, NULL, NULL, err);
+	if (look_up_user(arena, context->uid, &user, err) < 0)
+		return -1;
+	if (user.home[0] != '/')
+		return error_set(err, "the home of %s in the password database is not an absolute path", user.name);
+	context->user = user.name;
+	return path_resolve(context->fs, arena, path_absolute(arena, "/", user.home), &context->home, NULL, NULL, err);
 }
 
 /* Uses the variable if it is absolute, else a directory below the home. The specification ignores

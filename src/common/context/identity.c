@@ -36,7 +36,7 @@ bool identity_add_program(struct sha256 *hash)
 
 bool identity_add_boot(struct sha256 *hash)
 {
-	autoclose int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	autoclose int fd = openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	char id[64] = "";
 	if (fd < 0 || read(fd, id, sizeof id - 1) <= 0)
 		return false;

@@ -81,7 +81,8 @@ struct filesystem {
 	/* True if the path exists and has no symlink in it. For paths that commands can write,
 	 * where another sandbox could swap in a symlink. NULL: use inspect. */
 	bool (*is_there)(const struct filesystem *fs, const char *path);
-	/* True if this directory may have names that a listing of it omits. NULL: unknown. */
+	/* True if this directory may have names that a listing of it omits. If not, its ctime
+	 * changes at once with every name in it. NULL: unknown. */
 	bool (*may_omit_names)(const struct filesystem *fs, const char *directory);
 	/* Calls visit for the path of each bound Unix socket of this machine, as its owner spelled
 	 * it. A path may be relative, stale or of another mount namespace, and come more than once.

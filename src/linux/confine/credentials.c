@@ -48,14 +48,14 @@ static int lock_securebits(void)
 															   : 0;
 }
 
-/* With `is_likely_empty` each capability is queried first, which is cheaper than dropping it
- * again. */
-static int empty_bounding_set(bool is_likely_empty)
+static int empty_bounding_set(void)
 {
 	for (int capability = 0; capability < cap_max_bits(); capability++)
-		if ((!is_likely_empty || prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0) &&
-		    cap_drop_bound((cap_value_t)capability) < 0)
+		/* Without CAP_SETPCAP the kernel refuses even what has been dropped before. */
+		if (cap_drop_bound((cap_value_t)capability) < 0 && prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0) {
+			errno = EPERM;
 			return -1;
+		}
 	return 0;
 }
 
@@ -89,22 +89,25 @@ static int drop(struct error *err)
 
 int credentials_bound(struct error *err)
 {
-	return empty_bounding_set(false) < 0 ? error_errno(err, errno, "cannot empty the bounding set of capabilities") : 0;
+	return empty_bounding_set() < 0 ? error_errno(err, errno, "cannot empty the bounding set of capabilities") : 0;
 }
 
 int credentials_drop(struct error *err)
 {
-	if (lock_securebits() < 0 || empty_bounding_set(true) < 0)
+	if (lock_securebits() < 0 || empty_bounding_set() < 0)
 		return error_errno(err, errno, "cannot drop capabilities");
 	return drop(err);
 }
 
-int credentials_drop_but_ptrace(struct error *err)
+int credentials_drop_bounded(bool keeps_ptrace, struct error *err)
 {
 	const cap_value_t kept = CAP_SYS_PTRACE;
-	if (lock_securebits() < 0 || empty_bounding_set(true) < 0)
+	/* The last one suffices: credentials_bound drops them in order, or fails. */
+	if (prctl(PR_CAPBSET_READ, cap_max_bits() - 1, 0, 0, 0) != 0)
+		return error_set(err, "the bounding set of capabilities is not empty");
+	if (lock_securebits() < 0)
 		return error_errno(err, errno, "cannot drop capabilities");
-	return drop_but(&kept, 1, err);
+	return drop_but(&kept, keeps_ptrace, err);
 }
 
 int credentials_drop_rest(struct error *err)
@@ -124,7 +127,7 @@ int credentials_drop_all(struct error *err)
 {
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return error_set(err, "no_new_privs is not set");
-	if ((lock_securebits() < 0 || empty_bounding_set(true) < 0) && errno != EPERM)
+	if ((lock_securebits() < 0 || empty_bounding_set() < 0) && errno != EPERM)
 		return error_errno(err, errno, "cannot drop capabilities");
 	return drop(err);
 }

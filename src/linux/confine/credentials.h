@@ -3,6 +3,8 @@
 #ifndef BERM_LINUX_CONFINE_CREDENTIALS_H
 #define BERM_LINUX_CONFINE_CREDENTIALS_H
 
+#include <stdbool.h>
+
 #include "common/base/error.h"
 
 /* Makes the caller not dumpable: no process inside can read, trace or take descriptors from it. */
@@ -14,14 +16,15 @@ void credentials_wipe_environment(void);
 int credentials_freeze(struct error *err);
 /* Drops every capability from every set, the bounding set included, and locks the securebits. */
 int credentials_drop(struct error *err);
-/* credentials_drop, but keeps CAP_SYS_PTRACE, which applies to the sandbox's own user namespace
- * only: init's deputy reads the calls of processes that are not dumpable. An execve loses it. */
-int credentials_drop_but_ptrace(struct error *err);
-/* Drops what credentials_drop_but_ptrace has kept. */
-int credentials_drop_rest(struct error *err);
 /* Empties the bounding set only, which is the slowest part and may be done earlier. The caller
  * keeps its capabilities. */
 int credentials_bound(struct error *err);
+/* credentials_drop after credentials_bound; refuses if the bounding set is not empty. May keep
+ * CAP_SYS_PTRACE, which applies to the sandbox's own user namespace only: init's deputy reads the
+ * calls of processes that are not dumpable. An execve loses it. */
+int credentials_drop_bounded(bool keeps_ptrace, struct error *err);
+/* Drops what credentials_drop_bounded has kept. */
+int credentials_drop_rest(struct error *err);
 /* credentials_drop for a process outside the namespaces. Without CAP_SETPCAP it cannot lower the
  * bounding set; no_new_privs, which must be set, then keeps execve from giving anything back. */
 int credentials_drop_all(struct error *err);

@@ -201,9 +201,7 @@ static int confine(struct launch *launch, struct error *err)
 		return -1;
 	if (launch->landlock_abi >= LANDLOCK_ABI_USEFUL && landlock_apply(plan, extra, count, launch->landlock_abi, err) < 0)
 		return -1;
-	if ((launch->has_guard ? credentials_drop_but_ptrace(err) : credentials_drop(err)) < 0)
-		return -1;
-	if (credentials_follow_parent(err) < 0)
+	if (credentials_drop_bounded(launch->has_guard, err) < 0 || credentials_follow_parent(err) < 0)
 		return -1;
 	if (!launch->has_guard)
 		return filter_load(&launch->filter, false, err);

@@ -102,7 +102,7 @@ int limits_apply(const struct plan *plan, const struct limits_choice *choice, st
 static int bound_pids(uint64_t pid_max, unsigned long host_inode, struct error *err)
 {
 	static const char path[] = "/proc/sys/kernel/pid_max";
-	autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+	autoclose int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
 	struct stat info;
 	char text[32];
 	int length = snprintf(text, sizeof text, "%llu", (unsigned long long)pid_max);
@@ -119,7 +119,7 @@ static int bound_pids(uint64_t pid_max, unsigned long host_inode, struct error *
 /* Ignores failures. */
 static void write_number(const char *path, unsigned long long value)
 {
-	autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+	autoclose int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
 	char text[32];
 	int length = snprintf(text, sizeof text, "%llu", value);
 	if (fd >= 0 && write(fd, text, (size_t)length) != length)
@@ -146,7 +146,7 @@ static const struct {
 /* Returns 0 if the file does not exist. */
 static uint64_t read_number(const char *path)
 {
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	autoclose int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	char text[32] = "";
 	return fd >= 0 && read(fd, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 10) : 0;
 }

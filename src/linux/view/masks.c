@@ -91,7 +91,7 @@ static int enter_descriptors(struct masks *masks)
 	if (masks->is_in_fds)
 		return 0;
 	if (masks->fds < 0)
-		masks->fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		masks->fds = openat(AT_FDCWD, "/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (masks->fds < 0 || fchdir(masks->fds) < 0)
 		return -1;
 	masks->is_in_fds = true;

@@ -46,7 +46,7 @@ pid_t namespaces_fork(const struct namespaces_options *options, int *pidfd, stru
 
 static int write_file(const char *path, const char *text, struct error *err)
 {
-	autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+	autoclose int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
 	size_t length = strlen(text);
 	if (fd >= 0 && write(fd, text, length) == (ssize_t)length)
 		return 0;

@@ -139,7 +139,7 @@ static int lock_host(struct error *err)
 /* Mounts the new root over the old one. The process's root stays below it for now. */
 static int cover_root(int root, struct error *err)
 {
-	autoclose int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int slash = openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (slash >= 0 && root >= 0 && mount_attach(root, slash) == 0)
 		return 0;
 	error_errno(err, errno, "cannot mount a new root");

@@ -97,7 +97,7 @@ static int walk_root(struct walk *walk, const char *root, struct tree_index *ind
 
 	walk->root_length = strlen(root);
 	do
-		root_fd = open(root, WALK_DIRECTORY_FLAGS);
+		root_fd = openat(AT_FDCWD, root, WALK_DIRECTORY_FLAGS);
 	while (root_fd < 0 && errno == EINTR);
 	if (root_fd < 0 && errno == EACCES)
 		walk_visit_closed(&(struct worker){ .walk = walk }, root);

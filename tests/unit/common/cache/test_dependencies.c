@@ -134,6 +134,58 @@ TEST an_absent_name_that_appears(void)
 	PASS();
 }
 
+/* The directory proves the absence while its ctime is the same; without that each name is looked
+ * up. */
+TEST an_absent_name_in_a_directory_that_proves_it(void)
+{
+	renew();
+	inspect("directory");
+	inspect("directory/none");
+	inspect("directory/none/below");
+	settle_after(NS_PER_S);
+	if (dependencies.items[0].listed_s == 0)
+		SKIPm("the ctimes of this file system prove nothing");
+	ASSERT_EQ(1u, dependencies.items[1].prover);
+	ASSERT_EQ(2u, dependencies.items[2].prover);
+	ASSERT_EQ(NULL, broken());
+	ASSERT(dependencies.items[0].is_vouching);
+	BREAKS("directory/none", ASSERT_EQ(0, mkdir(at("directory/none"), 0700)));
+	ASSERT_FALSE(dependencies.items[0].is_vouching);
+	ASSERT_EQ(0, rmdir(at("directory/none")));
+	ASSERT_EQ(NULL, broken());
+	ASSERT_FALSE(dependencies.items[0].is_vouching);
+	BREAKS("directory/none", scratch_write(at("directory/none"), "", 0, 0600));
+	PASS();
+}
+
+/* Another name could appear with the same ctime. */
+TEST a_directory_that_changed_just_now_proves_nothing(void)
+{
+	struct stat info;
+	renew();
+	inspect("directory");
+	inspect("directory/none");
+	scratch_write(at("directory/other"), "", 0, 0600);
+	ASSERT_EQ(0, stat(at("directory"), &info));
+	dependencies_settle(&dependencies, &info.st_ctim);
+	ASSERT_EQ(0, dependencies.items[0].listed_s);
+	ASSERT_EQ(0u, dependencies.items[1].prover);
+	BREAKS("directory/none", scratch_write(at("directory/none"), "", 0, 0600));
+	PASS();
+}
+
+/* A number that a damaged file could have. */
+TEST a_later_dependency_proves_nothing(void)
+{
+	renew();
+	inspect("none");
+	inspect("directory");
+	dependencies.items[0].prover = 2;
+	dependencies.items[1].is_vouching = true;
+	BREAKS("none", scratch_write(at("none"), "", 0, 0600));
+	PASS();
+}
+
 TEST a_name_that_goes(void)
 {
 	renew();
@@ -344,6 +396,9 @@ int main(int argc, char **argv)
 	RUN_TEST(answers_as_the_host_does);
 	RUN_TEST(holds_while_nothing_changes);
 	RUN_TEST(an_absent_name_that_appears);
+	RUN_TEST(an_absent_name_in_a_directory_that_proves_it);
+	RUN_TEST(a_directory_that_changed_just_now_proves_nothing);
+	RUN_TEST(a_later_dependency_proves_nothing);
 	RUN_TEST(a_name_that_goes);
 	RUN_TEST(another_one_of_that_name);
 	RUN_TEST(permissions_and_types);

@@ -10,47 +10,13 @@
 #include "common/detect/detect.h"
 #include "common/policy/policy.h"
 #include "common/base/text.h"
+#include "unit/support/described_machine.h"
 
 static struct arena arena;
 
-/* Texts of described files have no line breaks; % is a line break here. */
-static int (*read_described)(const struct filesystem *fs, struct arena *into, const char *path, size_t limit, char **text,
-			     size_t *length);
-
-static int read_lines(const struct filesystem *fs, struct arena *into, const char *path, size_t limit, char **text,
-		      size_t *length)
-{
-	if (read_described(fs, into, path, limit, text, length) < 0)
-		return -1;
-	for (char *mark = strchr(*text, '%'); mark; mark = strchr(mark, '%'))
-		*mark = '\n';
-	return 0;
-}
-
-/* A machine as text. The project is /p/app, the home /home/ann. */
-static struct context machine(const char *environment, const char *files)
-{
-	struct context context = { 0 };
-	struct error err = { 0 };
-	const char *text = arena_printf(&arena,
-					"os: linux\nuser: ann\nuid: 1000\nhome: /home/ann\nproject: /p/app\ncwd: /p/app\n"
-					"environment: {%s}\nfiles:\n  - /p/app/\n%s",
-					environment, files);
-	if (context_parse(&arena, "machine", text, strlen(text), &context, &err) < 0) {
-		fprintf(stderr, "%s\n", err.message);
-		abort();
-	}
-	struct filesystem *fs = arena_alloc(&arena, sizeof *fs);
-	*fs = *context.fs;
-	read_described = fs->read_small;
-	fs->read_small = read_lines;
-	context.fs = fs;
-	return context;
-}
-
 static struct detection detect(const char *environment, const char *files)
 {
-	struct context context = machine(environment, files);
+	struct context context = described_machine(&arena, environment, files);
 	struct detection detection;
 	struct error err = { 0 };
 	if (detect_project(&arena, &context, &detection, &err) < 0) {
@@ -180,8 +146,6 @@ TEST addresses_are_rules_only_if_accepted(void)
 	text_free(&text);
 	PASS();
 }
-
-#define FILE_TEXT(path, text) "  - {path: " path ", text: \"" text "\"}\n"
 
 TEST registries_come_from_configuration(void)
 {

@@ -12,6 +12,7 @@
 #include "common/registry/config.h"
 #include "common/registry/registry.h"
 #include "common/registry/url.h"
+#include "unit/support/described_machine.h"
 
 static struct arena arena;
 
@@ -216,43 +217,6 @@ TEST no_text_is_too_odd(void)
 	PASS();
 }
 
-/* Texts of described files have no line breaks; % is a line break here. */
-static int (*read_described)(const struct filesystem *fs, struct arena *into, const char *path, size_t limit, char **text,
-			     size_t *length);
-
-static int read_lines(const struct filesystem *fs, struct arena *into, const char *path, size_t limit, char **text,
-		      size_t *length)
-{
-	if (read_described(fs, into, path, limit, text, length) < 0)
-		return -1;
-	for (char *mark = strchr(*text, '%'); mark; mark = strchr(mark, '%'))
-		*mark = '\n';
-	return 0;
-}
-
-/* A machine as text. The project is /p/app, the home /home/ann. */
-static struct context machine(const char *environment, const char *files)
-{
-	struct context context = { 0 };
-	struct error err = { 0 };
-	const char *text = arena_printf(&arena,
-					"os: linux\nuser: ann\nuid: 1000\nhome: /home/ann\nproject: /p/app\ncwd: /p/app\n"
-					"environment: {%s}\nfiles:\n  - /p/app/\n%s",
-					environment, files);
-	if (context_parse(&arena, "machine", text, strlen(text), &context, &err) < 0) {
-		fprintf(stderr, "%s\n", err.message);
-		abort();
-	}
-	struct filesystem *fs = arena_alloc(&arena, sizeof *fs);
-	*fs = *context.fs;
-	read_described = fs->read_small;
-	fs->read_small = read_lines;
-	context.fs = fs;
-	return context;
-}
-
-#define FILE_TEXT(path, text) "  - {path: " path ", text: \"" text "\"}\n"
-
 /* What `use` reads: the user's and the system's files, never the project's or a variable. */
 TEST files_of_the_user_and_the_system_name_registries(void)
 {
@@ -312,7 +276,8 @@ TEST files_of_the_user_and_the_system_name_registries(void)
 		  "gems.example.org:443<~/.gemrc:2", true },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct context context = machine("npm_config_registry: \"https://variable.example.org\"", rows[i].files);
+		struct context context =
+			described_machine(&arena, "npm_config_registry: \"https://variable.example.org\"", rows[i].files);
 		struct registries found = { 0 };
 		struct text out = { 0 };
 		registries_of_user(&arena, &context, rows[i].ecosystem, &found);
@@ -341,11 +306,12 @@ TEST files_of_the_user_and_the_system_name_registries(void)
 
 TEST an_index_of_cargo_names_the_host_of_downloads(void)
 {
-	struct context context =
-		machine("", FILE_TEXT("/home/ann/.cargo/registry/index/cargo.example.org-0123456789abcdef/config.json",
-				      "{\\\"dl\\\": \\\"https://dl.example.org/crates\\\"}")
-				    FILE_TEXT("/home/ann/.cargo/registry/index/other.example.org-0123456789abcdef/config.json",
-					      "{\\\"dl\\\": \\\"https://unrelated.example.org/crates\\\"}"));
+	struct context context = described_machine(
+		&arena, "",
+		FILE_TEXT("/home/ann/.cargo/registry/index/cargo.example.org-0123456789abcdef/config.json",
+			  "{\\\"dl\\\": \\\"https://dl.example.org/crates\\\"}")
+			FILE_TEXT("/home/ann/.cargo/registry/index/other.example.org-0123456789abcdef/config.json",
+				  "{\\\"dl\\\": \\\"https://unrelated.example.org/crates\\\"}"));
 	struct registries found = { 0 };
 	struct registry like = { .ecosystem = ECOSYSTEM_RUST, .origin = REGISTRY_CLIENT };
 	registries_of_cargo_indexes(&arena, &context, &found);

@@ -66,8 +66,10 @@ static int drop(void *data)
 	if (!has_capabilities())
 		return 77;
 	EXPECT(!is_zero("CapEff:") && !is_zero("CapBnd:"));
+	EXPECT(credentials_drop_bounded(false, &err) < 0 && !is_zero("CapEff:"));
 	EXPECT(credentials_bound(&err) == 0 && is_zero("CapBnd:") && !is_zero("CapEff:") && !is_zero("CapPrm:"));
-	EXPECT(credentials_drop(&err) == 0);
+	EXPECT(credentials_drop_bounded(true, &err) == 0 && !is_zero("CapEff:"));
+	EXPECT(credentials_drop_bounded(false, &err) < 0 && credentials_drop_rest(&err) == 0);
 	EXPECT(is_zero("CapInh:") && is_zero("CapPrm:") && is_zero("CapEff:") && is_zero("CapBnd:") && is_zero("CapAmb:"));
 	EXPECT(is_closed_for_good());
 	/* The uid is still root's, but calls that need a capability fail. */
