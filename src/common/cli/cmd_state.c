@@ -8,6 +8,7 @@
 
 #include "common/base/json_write.h"
 #include "common/cli/session.h"
+#include "common/cli/state_prune.h"
 #include "common/cli/table.h"
 #include "common/cli/verbs.h"
 #include "common/state/list.h"
@@ -17,6 +18,8 @@ static int print_help(void)
 {
 	return report_help("berm state [list] [options]       list sizes and last use\n"
 			   "berm state reset [options] [DIR]  remove the state of a project\n"
+			   "berm state prune [--older=DAYS] [--dry-run] [--yes]\n"
+			   "                                  remove copies whose project is gone, or old ones\n"
 			   "berm state path [options] [DIR]   print the paths of its home and tmp\n\n"
 			   "Commands see a private home and /tmp. Each project has its own, one per set of\n"
 			   "grants (network, sockets), so that a run without network cannot prepare one with\n"
@@ -181,7 +184,7 @@ static int confirm_reset(struct session *session, const struct state_entries *en
 	return arguments_confirm("Remove all of these?", "to do it without asking: berm state reset --yes", err);
 }
 
-static int report_reset(const struct state_reset *result)
+int state_report_removed(const struct state_reset *result)
 {
 	printf("removed: %zu\n", result->removed);
 	if (error_is_set(&result->failure))
@@ -219,7 +222,7 @@ static int reset(struct session *session, const char *word)
 		return answer < 0 ? report_error(&err) : 1;
 	if (state_reset(&session->arena, session->context.state_directory, key, &result, &err) < 0)
 		return report_error(&err);
-	return report_reset(&result);
+	return state_report_removed(&result);
 }
 
 static int path(struct session *session, const char *word)
@@ -251,6 +254,7 @@ static int path(struct session *session, const char *word)
 static const struct verb verbs[] = {
 	{ "list", COMMAND_STATE, list },
 	{ "reset", COMMAND_STATE, reset },
+	{ "prune", COMMAND_STATE_PRUNE, state_prune },
 	{ "path", COMMAND_STATE_PATH, path },
 };
 

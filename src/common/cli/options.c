@@ -164,6 +164,14 @@ int options_set_copy(struct arena *arena, struct options *options, const char *n
 	return 0;
 }
 
+static int take_older(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	enum { DAYS_MAX = 36500 };
+	if (text_parse_u64(value, DAYS_MAX, &options->older_days) && options->older_days > 0)
+		return 0;
+	return error_set(err, "--older: not a number of days: %s", text_visible(arena, value));
+}
+
 static int take_copy(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	return options_set_copy(arena, options, value ? value : COPY_NAME_DEFAULT, err);
@@ -282,6 +290,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_OURS] = { "ours", 0, "PATH", "leave conflicts there as they are in the project", take_ours, 0 },
 	[OPTION_THEIRS] = { "theirs", 0, "PATH", "resolve conflicts there with the copy's version", take_theirs, 0 },
 	[OPTION_FORCE] = { "force", 0, NULL, "apply a copy that a restart may have damaged", SET(is_forced) },
+	[OPTION_OLDER] = { "older", 0, "DAYS", "also what was not used for so many days", take_older, 0 },
 	[OPTION_YES] = { "yes", 'y', NULL, "do not ask", SET(is_yes) },
 	[OPTION_INSTALL_APPARMOR] = { "install-apparmor", 0, NULL, "allow berm user namespaces (needs root)",
 				      SET(wants_apparmor) },

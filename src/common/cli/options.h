@@ -59,6 +59,7 @@ enum option_id {
 	OPTION_OURS,
 	OPTION_THEIRS,
 	OPTION_FORCE,
+	OPTION_OLDER,
 	OPTION_YES,
 	OPTION_INSTALL_APPARMOR,
 	OPTION_REMOVE_APPARMOR,
@@ -106,6 +107,7 @@ struct options {
 		size_t count;
 	} ours, theirs; /* apply */
 	bool is_forced; /* apply */
+	uint64_t older_days; /* state prune --older=DAYS; 0 without */
 	struct policy command_line; /* LAYER_COMMAND_LINE */
 	int pass_fds[OPTIONS_PASS_FD_MAX];
 	size_t pass_fd_count;

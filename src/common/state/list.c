@@ -160,7 +160,7 @@ static void add_class(const struct state_listing *walk, const struct project *pr
 	struct stat info;
 	autoclose int fd = state_enter(project->fd, name, path_join(arena, project->shown, name), false, &err);
 
-	*entry = (struct state_entry){ .project_key = project->key, .project = path, .grant_class = name };
+	*entry = (struct state_entry){ .project_key = project->key, .project = path, .name = name, .grant_class = name };
 	if (strcmp(name, state_undo) == 0)
 		entry->kind = STATE_UNDO;
 	entry->is_leftover = text_starts_with(name, removed_prefix);
@@ -185,6 +185,7 @@ static void add_copy(const struct state_listing *walk, const struct project *cop
 	add_class(walk, copies, path, name, false, entries);
 	entry = &entries->items[entries->count - 1];
 	entry->kind = STATE_COPY;
+	entry->name = name;
 	entry->grant_class = arena_printf(walk->arena, "copy %s", name);
 	if (has_sizes && !entry->problem)
 		state_measure(copies->fd, name, &entry->home);
@@ -281,8 +282,9 @@ static void remove_tmp(const struct state_listing *walk, const struct project *p
 }
 
 /* Holds the lock to the end, so that concurrent resets do not interfere. A run that starts
- * meanwhile finds the name unused. */
-static void reset_class(const struct state_listing *walk, const struct project *project, const char *name,
+ * meanwhile finds the name unused. A copy has no temporary directory, but perhaps the name of a
+ * class that has one. */
+static void reset_class(const struct state_listing *walk, const struct project *project, const char *name, bool is_copy,
 			struct state_reset *result)
 {
 	struct arena *arena = walk->arena;
@@ -306,7 +308,8 @@ static void reset_class(const struct state_listing *walk, const struct project *
 		note_failure(result, &err);
 		return;
 	}
-	remove_tmp(walk, project, name, result);
+	if (!is_copy)
+		remove_tmp(walk, project, name, result);
 	if (rename_away(project->fd, name, removed, sizeof removed) < 0)
 		error_errno(&err, errno, "cannot remove %s", shown);
 	else if (state_remove(project->fd, removed, shown, &err) == 0)
@@ -326,7 +329,7 @@ static void reset_copies(const struct state_listing *walk, const struct project 
 	if (list_names(walk->arena, copies.fd, copies.shown, &names, &err) < 0)
 		note_failure(result, &err);
 	for (size_t i = 0; i < names.count; i++)
-		reset_class(walk, &copies, names.items[i], result);
+		reset_class(walk, &copies, names.items[i], true, result);
 	cleanup_close(&copies.fd);
 	unlinkat(project->fd, state_copies, AT_REMOVEDIR);
 }
@@ -351,7 +354,7 @@ static void reset_project(struct arena *arena, const struct state_listing *walk,
 	}
 	for (size_t i = 0; i < classes.count; i++)
 		if (is_class(classes.items[i]))
-			reset_class(walk, project, classes.items[i], result);
+			reset_class(walk, project, classes.items[i], false, result);
 	reset_copies(walk, project, result);
 	if (result->in_use > kept || error_is_set(&result->failure))
 		return;
@@ -374,5 +377,28 @@ int state_reset(struct arena *arena, const char *state_directory, const char *pr
 		reset_project(arena, &walk, &project, result);
 		cleanup_close(&project.fd);
 	}
+	return 0;
+}
+
+int state_remove_entry(struct arena *arena, const char *state_directory, const struct state_entry *entry,
+		       struct state_reset *result, struct error *err)
+{
+	autowalk struct state_listing walk = {
+		.arena = arena, .state_directory = state_directory, .projects = -1, .short_tmp = -1
+	};
+	struct project project, copies;
+
+	if (walk_start(&walk, entry->project_key, err) < 0)
+		return -1;
+	if (!walk_next(&walk, &project))
+		return 0;
+	if (project.fd >= 0 && entry->kind != STATE_COPY) {
+		reset_class(&walk, &project, entry->name, false, result);
+	} else if (project.fd >= 0 && open_copies(arena, &project, &copies)) {
+		reset_class(&walk, &copies, entry->name, true, result);
+		cleanup_close(&copies.fd);
+		unlinkat(project.fd, state_copies, AT_REMOVEDIR);
+	}
+	cleanup_close(&project.fd);
 	return 0;
 }

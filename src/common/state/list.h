@@ -19,6 +19,7 @@ struct state_entry {
 	enum state_kind kind;
 	const char *project_key;
 	const char *project; /* its path; NULL: unknown */
+	const char *name; /* of its directory; NULL if the problem is the project's directory */
 	/* "offline", "grants-...", "copy NAME", "undo"; NULL if the problem is the project's
 	 * directory. */
 	const char *grant_class;
@@ -47,5 +48,8 @@ struct state_reset {
  * gets new, empty directories. */
 int state_reset(struct arena *arena, const char *state_directory, const char *project_key, struct state_reset *result,
 		struct error *err);
+/* Removes one listed entry, unless a run is using it, and adds the outcome to *result. */
+int state_remove_entry(struct arena *arena, const char *state_directory, const struct state_entry *entry,
+		       struct state_reset *result, struct error *err);
 
 #endif
