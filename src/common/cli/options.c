@@ -167,9 +167,11 @@ int options_set_copy(struct arena *arena, struct options *options, const char *n
 static int take_older(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	enum { DAYS_MAX = 36500 };
-	if (text_parse_u64(value, DAYS_MAX, &options->older_days) && options->older_days > 0)
+	size_t length = strlen(value);
+	const char *number = length > 1 && value[length - 1] == 'd' ? arena_copy_n(arena, value, length - 1) : value;
+	if (text_parse_u64(number, DAYS_MAX, &options->older_days) && options->older_days > 0)
 		return 0;
-	return error_set(err, "--older: not a number of days: %s", text_visible(arena, value));
+	return error_set(err, "--older: not a number of days (30d): %s", text_visible(arena, value));
 }
 
 static int take_copy(struct arena *arena, struct options *options, const char *value, struct error *err)
@@ -290,7 +292,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_OURS] = { "ours", 0, "PATH", "leave conflicts there as they are in the project", take_ours, 0 },
 	[OPTION_THEIRS] = { "theirs", 0, "PATH", "resolve conflicts there with the copy's version", take_theirs, 0 },
 	[OPTION_FORCE] = { "force", 0, NULL, "apply a copy that a restart may have damaged", SET(is_forced) },
-	[OPTION_OLDER] = { "older", 0, "DAYS", "also what was not used for so many days", take_older, 0 },
+	[OPTION_OLDER] = { "older", 0, "DAYS", "also what was not used for so long (30d)", take_older, 0 },
 	[OPTION_YES] = { "yes", 'y', NULL, "do not ask", SET(is_yes) },
 	[OPTION_INSTALL_APPARMOR] = { "install-apparmor", 0, NULL, "allow berm user namespaces (needs root)",
 				      SET(wants_apparmor) },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `berm state prune`: removes what nobody will use again: the state of projects that are gone, and
+/* `berm state prune`: removes what no run will use again: the state of projects that are gone, and
  * with --older what was not used for so long. Asks before it removes, and never removes what a run
  * is using. A kind of state is a row of the table. */
 #include "common/cli/state_prune.h"
@@ -87,7 +87,7 @@ static int list_copies(const struct prune *prune, const struct prune_kind *kind,
 	return list_entries(prune, kind, STATE_COPY, true, found);
 }
 
-/* What `berm undo` needs is limited by its own number and size. */
+/* The state of `berm undo` is limited by its own number and size. */
 static int list_undo(const struct prune *prune, const struct prune_kind *kind, struct prunables *found, struct error *err)
 {
 	(void)err;
@@ -99,7 +99,24 @@ static int remove_entry(const struct prune *prune, const struct prunable *item, 
 	return state_remove_entry(&prune->session->arena, prune->session->context.state_directory, item->self, result, err);
 }
 
+/* Also those that an interrupted removal has left. */
+static int list_homes(const struct prune *prune, const struct prune_kind *kind, struct prunables *found, struct error *err)
+{
+	(void)err;
+	for (size_t i = 0; i < prune->entries.count; i++) {
+		const struct state_entry *entry = &prune->entries.items[i];
+		if (entry->kind != STATE_CLASS || entry->problem || entry->is_in_use)
+			continue;
+		if (entry->orphan || entry->is_leftover)
+			add(prune, kind, entry, entry->orphan ? entry->orphan : "half removed", found);
+		else if (entry->last_use < prune->oldest)
+			add(prune, kind, entry, "not used for long", found);
+	}
+	return 0;
+}
+
 static const struct prune_kind kinds[] = {
+	{ "home", list_homes, remove_entry },
 	{ "copy", list_copies, remove_entry },
 	{ "undo", list_undo, remove_entry },
 };

@@ -20,13 +20,13 @@ struct state_entry {
 	const char *project_key;
 	const char *project; /* its path; NULL: unknown */
 	const char *name; /* of its directory; NULL if the problem is the project's directory */
-	/* "offline", "grants-...", "copy NAME", "undo"; NULL if the problem is the project's
-	 * directory. */
+	/* The name, or "copy NAME"; NULL if the problem is the project's directory. */
 	const char *grant_class;
 	struct state_size home, tmp; /* of a copy and of undo: all in `home` */
 	int64_t last_use; /* seconds since 1970 */
 	bool is_in_use;
 	bool is_leftover; /* of a running or interrupted reset */
+	const char *orphan; /* why no run will use it again, or NULL */
 	const char *problem; /* why it was not read, or NULL */
 };
 
