@@ -69,6 +69,18 @@ enum {
 	GIT_REFUSED_FILES = 2, /* hidden or protected files of the working tree */
 };
 
+	GIT_REFUSED_BESIDE = 4, /* a directory beside the project, for a worktree or a clone */
+};
+
+/* Names that the command has made in the private home, where the host does not look. */
+enum { RUN_BESIDE_MAX = 3 };
+struct run_beside {
+	struct run_beside_item {
+		const char *path; /* inside; the command chose its last component */
+		bool is_directory;
+		bool is_repository; /* a worktree, or another directory with a .git */
+	} items[RUN_BESIDE_MAX];
+	size_t count, total; /* total: with those that have no item */
 /* Names that the guard has refused to create. */
 enum { RUN_REFUSED_MAX = 8, RUN_REFUSED_BYTES = 256 };
 struct run_refused_names {
@@ -119,6 +131,7 @@ struct run_result {
 	struct run_refused_names refused_names;
 	const struct repair_report *repaired; /* NULL: nothing to report */
 	struct refusals *refused; /* connections that the proxy refused; NULL without a proxy */
+	struct run_beside beside;
 	struct error note; /* for stderr; the run was not affected */
 	const char *details; /* more lines for the note, printed with -v; or NULL */
 };

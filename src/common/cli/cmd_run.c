@@ -18,6 +18,7 @@
 #include "common/base/text.h"
 #include "common/policy/file.h"
 #include "common/scan/scan.h"
+#include "common/cli/run_beside.h"
 #include "common/cli/run_copy.h"
 #include "common/cli/run_sweep.h"
 #include "common/state/trust.h"
@@ -469,6 +470,12 @@ static void report_git_refused(unsigned refused, int exit_code)
 		report_error(&err);
 	}
 }
+	if (refused & GIT_REFUSED_BESIDE) {
+		error_set(&err, "git could not make a directory outside of the project, where everything is read-only here; "
+				"in the project it works, and in a directory that the user makes and allows: mkdir ../trees, "
+				"--allow-write=../trees, git worktree add ../trees/NAME");
+		report_error(&err);
+	}
 
 /* The proxy's own reports explain more than the guess that follows without them. */
 static void report_network(const struct plan *plan, char *const *command, const struct run_result *result)
@@ -525,6 +532,7 @@ static void report_result(const struct session *session, char *const *command, c
 	else if (result->exit_code != 0)
 		report_program(&session->plan, command);
 	if (result->exit_code != 0 && session->plan.untrusted && !printed->has_untrusted)
+	run_beside_report(&session->plan, &result->beside);
 		report_untrusted(session);
 	if (result->exit_code != 0 && session->plan.unmet && !printed->has_unmet)
 		report_unmet(session);

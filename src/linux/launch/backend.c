@@ -348,6 +348,8 @@ void backend_explain(struct error *err)
 static bool is_refused_by_host(const struct error *err)
 {
 	return err->stage >= STAGE_NAMESPACES && err->stage <= STAGE_ENTER;
+	if (status == 0 && plan_has_mounts(launch->plan))
+		view_list_beside(launch->plan, &launch->state.home, &launch->since, &result->beside);
 }
 
 /* The proxy processes exit after the sandbox: they report the refused connections then. */
@@ -422,4 +424,5 @@ enum run_outcome backend_run(const struct plan *plan, const struct run_request *
 	if (outcome != RUN_HOST_REFUSED)
 		backend_explain(err);
 	return outcome;
+	clock_gettime(CLOCK_REALTIME_COARSE, &launch.since);
 }

@@ -109,6 +109,7 @@ struct launch {
 	/* The view. */
 	struct state state;
 	struct state_place root; /* the cached root layout; its path is NULL if there is none */
+	struct timespec since; /* the start, by the clock of file systems */
 	bool has_terminal;
 	const struct run_copy *copy; /* or NULL: the project itself is mounted */
 	struct namespaces_options namespaces;

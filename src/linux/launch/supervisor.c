@@ -284,7 +284,7 @@ static void handle_continue(struct run *run, const struct message *message)
 
 static void handle_git_refusal(struct run *run, const struct message *message)
 {
-	run->result->git_refused |= (unsigned)message->value & (GIT_REFUSED_CONFIG | GIT_REFUSED_FILES);
+	run->result->git_refused |= (unsigned)message->value & (GIT_REFUSED_CONFIG | GIT_REFUSED_FILES | GIT_REFUSED_BESIDE);
 }
 
 static void handle_refused_name(struct run *run, const struct message *message)
