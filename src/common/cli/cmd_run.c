@@ -19,6 +19,7 @@
 #include "common/policy/file.h"
 #include "common/scan/scan.h"
 #include "common/cli/run_beside.h"
+#include "common/cli/run_notices.h"
 #include "common/cli/run_copy.h"
 #include "common/cli/run_sweep.h"
 #include "common/state/trust.h"
@@ -51,6 +52,7 @@ struct run {
 	struct sweep sweep;
 	struct run_copy_state copy;
 	struct printed printed;
+	struct run_notices notices;
 	int moved; /* attempts that ended with RUN_MOVED */
 	struct error host_refusal; /* of the full tier; not set if the host did not refuse it */
 };
@@ -304,6 +306,11 @@ static void write_index(void *self)
 	cache_write_index(&session->cache, &session->arena, session->plan.context.state_directory);
 }
 
+static void notice(void *self, const char *sentence)
+{
+	run_notices_add(&((struct run *)self)->notices, sentence);
+}
+
 /* A caller that may only narrow must keep its own working directory. */
 static int refuse_moving(const struct session *session, struct error *err)
 {
@@ -464,18 +471,18 @@ static void report_git_refused(unsigned refused, int exit_code)
 			  "do not retry, ask the user to run that git command outside berm");
 		report_error(&err);
 	}
-	if (refused & GIT_REFUSED_FILES) {
-		error_set(&err, "the checkout is incomplete: git could not replace files that are hidden or protected here; "
-				"`git status` outside berm lists them, and `git checkout -- FILE` there completes it");
-		report_error(&err);
-	}
-}
 	if (refused & GIT_REFUSED_BESIDE) {
 		error_set(&err, "git could not make a directory outside of the project, where everything is read-only here; "
 				"in the project it works, and in a directory that the user makes and allows: mkdir ../trees, "
 				"--allow-write=../trees, git worktree add ../trees/NAME");
 		report_error(&err);
 	}
+	if (refused & GIT_REFUSED_FILES) {
+		error_set(&err, "the checkout is incomplete: git could not replace files that are hidden or protected here; "
+				"`git status` outside berm lists them, and `git checkout -- FILE` there completes it");
+		report_error(&err);
+	}
+}
 
 /* The proxy's own reports explain more than the guess that follows without them. */
 static void report_network(const struct plan *plan, char *const *command, const struct run_result *result)
@@ -526,13 +533,13 @@ static void report_result(const struct session *session, char *const *command, c
 		fputs(result->details, stderr);
 	report_git_refused(result->git_refused, result->exit_code);
 	report_refused_names(&session->plan, &result->refused_names);
+	run_beside_report(&session->plan, &result->beside);
 	report_network(&session->plan, command, result);
 	if (error_is_set(&result->ended))
 		report_error(&result->ended);
 	else if (result->exit_code != 0)
 		report_program(&session->plan, command);
 	if (result->exit_code != 0 && session->plan.untrusted && !printed->has_untrusted)
-	run_beside_report(&session->plan, &result->beside);
 		report_untrusted(session);
 	if (result->exit_code != 0 && session->plan.unmet && !printed->has_unmet)
 		report_unmet(session);
@@ -551,6 +558,7 @@ int run_command(struct session *session, char *const *command)
 		.results = &run.results,
 		.confirm = confirm,
 		.meanwhile = write_index,
+		.notice = notice,
 		.self = &run,
 	};
 
@@ -568,6 +576,7 @@ int run_command(struct session *session, char *const *command)
 	sweep(&run, &result);
 	if (session->ended)
 		session->ended(session);
+	run_notices_end(&run.notices);
 	report_result(session, command, &result, &run.printed);
 	if (!run_copy_end(session, &run.copy) && result.exit_code == 0)
 		return EXIT_ENDED;

@@ -10,6 +10,7 @@
 
 #include "common/copies/copies.h"
 #include "common/policy/guarantee.h"
+#include "common/policy/ports.h"
 #include "common/policy/value.h"
 #include "common/base/sha256.h"
 #include "common/base/text.h"
@@ -60,6 +61,20 @@ static int take_net(struct arena *arena, struct options *options, const char *va
 	if (!policy->network.mode.is_set)
 		set_scalar(arena, &policy->network.mode, "network", "allow", NETWORK_ALLOW);
 	return add_list(arena, &policy->network.allow, "network.allow", "allow-net", value, err);
+}
+
+static int take_publish(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	struct rules *rules = &options->command_line.network.publish;
+	size_t known = rules->count;
+	if (add_list(arena, rules, "network.publish", "publish", value, err) < 0)
+		return -1;
+	for (; known < rules->count; known++) {
+		struct published_port published;
+		if (published_port_parse(rules->items[known].text, &published, err) < 0)
+			return error_hint(err, "--publish=5173, --publish=8080:5173, or --publish=auto:5173 for a free port");
+	}
+	return 0;
 }
 
 static int take_read(struct arena *arena, struct options *options, const char *value, struct error *err)
@@ -251,6 +266,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_ALLOW_READ] = { "allow-read", 0, "PATH,...", "make these paths readable", take_read, 0 },
 	[OPTION_ALLOW_WRITE] = { "allow-write", 0, "PATH,...", "make these paths writable", take_write, 0 },
 	[OPTION_ALLOW_NET] = { "allow-net", 0, "[HOST:PORT,...]", "allow these destinations (no value: all)", take_net, 0 },
+	[OPTION_PUBLISH] = { "publish", 0, "PORT,...", "let this machine reach ports of the command", take_publish, 0 },
 	[OPTION_DENY] = { "deny", 0, "PATTERN,...", "hide what these patterns match", take_deny, 0 },
 	[OPTION_ENV] = { "env", 0, "NAME[=VALUE]", "pass or set an environment variable", take_env, 0 },
 	[OPTION_STRICT] = { "strict", 0, NULL, "set files.guard: strict", take_strict, 0 },

@@ -19,6 +19,7 @@ enum option_id {
 	OPTION_ALLOW_READ,
 	OPTION_ALLOW_WRITE,
 	OPTION_ALLOW_NET,
+	OPTION_PUBLISH,
 	OPTION_DENY,
 	OPTION_ENV,
 	OPTION_STRICT,
@@ -71,8 +72,8 @@ enum option_id {
 
 /* Options that add to the policy or choose it. */
 #define OPTIONS_POLICY                                                                                                         \
-	(OPTION(PROJECT) | OPTION(POLICY) | OPTION(ALLOW_READ) | OPTION(ALLOW_WRITE) | OPTION(ALLOW_NET) | OPTION(DENY) |      \
-	 OPTION(ENV) | OPTION(STRICT) | OPTION(ACCEPT_WEAKER) | OPTION(VERBOSE))
+	(OPTION(PROJECT) | OPTION(POLICY) | OPTION(ALLOW_READ) | OPTION(ALLOW_WRITE) | OPTION(ALLOW_NET) | OPTION(PUBLISH) |   \
+	 OPTION(DENY) | OPTION(ENV) | OPTION(STRICT) | OPTION(ACCEPT_WEAKER) | OPTION(VERBOSE))
 
 enum { OPTIONS_PASS_FD_MAX = 64 };
 

@@ -88,7 +88,7 @@ struct plan_items {
 
 struct plan_publish {
 	struct address address; /* on the host; 127.0.0.1 unless the rule has one */
-	uint16_t host_port, port;
+	uint16_t host_port, port; /* host_port 0: a free one */
 	const struct rule *rule;
 };
 struct plan_published {

@@ -473,6 +473,22 @@ TEST values_of_the_project_do_not_separate_its_state(void)
 	PASS();
 }
 
+TEST ports_to_publish(void)
+{
+	plan_fixture_make(&fixture, "",
+			  LAYERS({ LAYER_USER, "network: {allow: [\"example.org:443\"], local: [80], publish: [3000]}" },
+				 { LAYER_PROJECT, "network: none" }));
+	CHECK_CALL(expect_status(0));
+	ASSERT_EQ(0, fixture.plan.network.publish.count);
+	plan_fixture_free(&fixture);
+	plan_fixture_make(&fixture, "", USER("network: {publish: [\"auto:3000\"]}"));
+	CHECK_CALL(expect_status(0));
+	ASSERT_EQ(0, fixture.plan.network.publish.items[0].host_port);
+	ASSERT_EQ(3000, fixture.plan.network.publish.items[0].port);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
 TEST odd_project_names_make_plain_keys(void)
 {
 	plan_fixture_make_for(&fixture, "user: ann\nhome: /home/ann\nproject: \"/home/ann/..a b'\\\"/.ж\"\n",
@@ -598,6 +614,7 @@ int main(int argc, char **argv)
 	RUN_TEST(guard_sets_the_level_of_secrets_and_planting);
 	RUN_TEST(state_is_separate_by_project_and_grant_class);
 	RUN_TEST(values_of_the_project_do_not_separate_its_state);
+	RUN_TEST(ports_to_publish);
 	RUN_TEST(odd_project_names_make_plain_keys);
 	RUN_TEST(policy_files_in_use_are_protected);
 	RUN_TEST(a_working_directory_outside_the_view_is_dropped);
