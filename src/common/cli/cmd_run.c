@@ -34,8 +34,7 @@ static int print_help(void)
 			   "Runs one command in a sandbox that the policy describes.\n",
 			   COMMAND_RUN,
 			   "Exit status: the command's own; 128+N if signal N ended it; 127 not found;\n"
-			   "126 not executable; 125 berm refused, nothing ran; 124 time limit;\n"
-			   "123 ended by berm.\n");
+			   "126 not executable; 125 refused, nothing ran; 124 time limit; 123 ended by berm.\n");
 }
 
 /* Messages that were already printed, so that an attempt in a lower tier does not repeat them. */

@@ -20,15 +20,14 @@ static int print_help(void)
 			   "berm state reset [options] [DIR]  remove the state of a project\n"
 			   "berm state prune [options]        remove what no run will use again\n"
 			   "berm state path [options] [DIR]   print the paths of its home and tmp\n\n"
-			   "Commands see a private home and /tmp, which each project keeps. Runs with sockets,\n"
-			   "devices, further variables or denied files of the user have others, so that a run\n"
-			   "without them cannot prepare one with them. Copies and what `berm undo` needs are\n"
-			   "listed and removed, too. DIR is the project (default: nearest berm.yml or .git).\n\n"
-			   "list, reset and prune:",
-			   COMMAND_STATE | COMMAND_STATE_PRUNE,
-			   "--all is for reset, --dry-run and --older for prune. prune removes the state of\n"
-			   "projects that are gone and homes of earlier versions, with --older also what was\n"
-			   "not used for so long. path takes the options of `berm plan`: they select the home.\n\n"
+			   "Commands see a private home and /tmp, which each project keeps. Runs with\n"
+			   "sockets, devices, further variables or denied files of the user have others: a\n"
+			   "run without these must not prepare one with them. Copies and what `berm undo`\n"
+			   "needs are listed and removed, too. DIR is the project (default: nearest berm.yml\n"
+			   "or .git).\n\nlist, reset and prune:",
+			   COMMAND_STATE | OPTION(DRY_RUN) | OPTION(OLDER),
+			   "prune (--dry-run, --older) removes the state of projects that are gone and homes\n"
+			   "of earlier versions. path takes the options of `berm plan`.\n"
 			   "Exit status: 0 done; 1 not done (in use, or not confirmed); 125 an error.\n");
 }
 
