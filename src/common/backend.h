@@ -49,6 +49,8 @@ struct run_request {
 	int (*confirm)(void *self, struct error *err);
 	/* Called by the launcher when it only has to wait for the end of the run. May be NULL. */
 	void (*meanwhile)(void *self);
+	/* Called with a sentence for the user while the command runs. May be NULL. */
+	void (*notice)(void *self, const char *sentence);
 	void *self;
 };
 
@@ -67,6 +69,18 @@ enum run_outcome {
 enum {
 	GIT_REFUSED_CONFIG = 1, /* a locked configuration of a repository */
 	GIT_REFUSED_FILES = 2, /* hidden or protected files of the working tree */
+	GIT_REFUSED_BESIDE = 4, /* a directory beside the project, for a worktree or a clone */
+};
+
+/* Names that the command has made in the private home, where the host does not look. */
+enum { RUN_BESIDE_MAX = 3 };
+struct run_beside {
+	struct run_beside_item {
+		const char *path; /* inside; the command chose its last component */
+		bool is_directory;
+		bool is_repository; /* a worktree, or another directory with a .git */
+	} items[RUN_BESIDE_MAX];
+	size_t count, total; /* total: with those that have no item */
 };
 
 /* Names that the guard has refused to create. */
@@ -117,6 +131,7 @@ struct run_result {
 	/* The guard held for the whole run: the command has created no protected name. */
 	bool was_guarded;
 	struct run_refused_names refused_names;
+	struct run_beside beside;
 	const struct repair_report *repaired; /* NULL: nothing to report */
 	struct refusals *refused; /* connections that the proxy refused; NULL without a proxy */
 	struct error note; /* for stderr; the run was not affected */

@@ -15,8 +15,7 @@
 static int print_help(void)
 {
 	return report_help("berm plan [options]\n\n"
-			   "Shows what the policy allows here: the guarantees, and every writable, readable,\n"
-			   "hidden and protected path with its rule. Runs nothing.\n",
+			   "Shows guarantees, and every path with its access and rule. Runs nothing.\n",
 			   COMMAND_PLAN,
 			   "Exit status: 0; 125 if the policy is invalid. With --why-rebuilt: 0 if the\n"
 			   "cached plan is used, 1 if a new one is made.\n");

@@ -18,6 +18,8 @@
 #include "common/base/text.h"
 #include "common/policy/file.h"
 #include "common/scan/scan.h"
+#include "common/cli/run_beside.h"
+#include "common/cli/run_notices.h"
 #include "common/cli/run_copy.h"
 #include "common/cli/run_sweep.h"
 #include "common/state/trust.h"
@@ -32,8 +34,7 @@ static int print_help(void)
 			   "Runs one command in a sandbox that the policy describes.\n",
 			   COMMAND_RUN,
 			   "Exit status: the command's own; 128+N if signal N ended it; 127 not found;\n"
-			   "126 not executable; 125 berm refused, nothing ran; 124 time limit;\n"
-			   "123 ended by berm.\n");
+			   "126 not executable; 125 refused, nothing ran; 124 time limit; 123 ended by berm.\n");
 }
 
 /* Messages that were already printed, so that an attempt in a lower tier does not repeat them. */
@@ -50,6 +51,7 @@ struct run {
 	struct sweep sweep;
 	struct run_copy_state copy;
 	struct printed printed;
+	struct run_notices notices;
 	int moved; /* attempts that ended with RUN_MOVED */
 	struct error host_refusal; /* of the full tier; not set if the host did not refuse it */
 };
@@ -303,6 +305,11 @@ static void write_index(void *self)
 	cache_write_index(&session->cache, &session->arena, session->plan.context.state_directory);
 }
 
+static void notice(void *self, const char *sentence)
+{
+	run_notices_add(&((struct run *)self)->notices, sentence);
+}
+
 /* A caller that may only narrow must keep its own working directory. */
 static int refuse_moving(const struct session *session, struct error *err)
 {
@@ -463,6 +470,12 @@ static void report_git_refused(unsigned refused, int exit_code)
 			  "do not retry, ask the user to run that git command outside berm");
 		report_error(&err);
 	}
+	if (refused & GIT_REFUSED_BESIDE) {
+		error_set(&err, "git could not make a directory outside of the project, where everything is read-only here; "
+				"in the project it works, and in a directory that the user makes and allows: mkdir ../trees, "
+				"--allow-write=../trees, git worktree add ../trees/NAME");
+		report_error(&err);
+	}
 	if (refused & GIT_REFUSED_FILES) {
 		error_set(&err, "the checkout is incomplete: git could not replace files that are hidden or protected here; "
 				"`git status` outside berm lists them, and `git checkout -- FILE` there completes it");
@@ -519,6 +532,7 @@ static void report_result(const struct session *session, char *const *command, c
 		fputs(result->details, stderr);
 	report_git_refused(result->git_refused, result->exit_code);
 	report_refused_names(&session->plan, &result->refused_names);
+	run_beside_report(&session->plan, &result->beside);
 	report_network(&session->plan, command, result);
 	if (error_is_set(&result->ended))
 		report_error(&result->ended);
@@ -543,6 +557,7 @@ int run_command(struct session *session, char *const *command)
 		.results = &run.results,
 		.confirm = confirm,
 		.meanwhile = write_index,
+		.notice = notice,
 		.self = &run,
 	};
 
@@ -560,6 +575,7 @@ int run_command(struct session *session, char *const *command)
 	sweep(&run, &result);
 	if (session->ended)
 		session->ended(session);
+	run_notices_end(&run.notices);
 	report_result(session, command, &result, &run.printed);
 	if (!run_copy_end(session, &run.copy) && result.exit_code == 0)
 		return EXIT_ENDED;

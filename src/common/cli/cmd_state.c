@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/cli/listing.h"
+#include "common/cli/state_prune.h"
 #include "common/cli/verbs.h"
 #include "common/state/list.h"
 #include "common/base/text.h"
@@ -15,13 +16,16 @@ static int print_help(void)
 {
 	return report_help("berm state [list] [options]       list sizes and last use\n"
 			   "berm state reset [options] [DIR]  remove the state of a project\n"
+			   "berm state prune [options]        remove what no run will use again\n"
 			   "berm state path [options] [DIR]   print the paths of its home and tmp\n\n"
-			   "Commands see a private home and /tmp. Each project has its own, one per set of\n"
-			   "grants (network, sockets), so that a run without network cannot prepare one with\n"
-			   "it. Copies and what `berm undo` needs are listed and removed, too. DIR is the\n"
-			   "project (default: nearest berm.yml or .git).\n\nlist and reset:",
-			   COMMAND_STATE,
-			   "path takes the options of `berm plan`: they select the home.\n\n"
+			   "Commands see a private home and /tmp, which each project keeps. Runs with\n"
+			   "sockets, devices, further variables or denied files of the user have others: a\n"
+			   "run without these must not prepare one with them. Copies and what `berm undo`\n"
+			   "needs are listed and removed, too. DIR is the project (default: nearest berm.yml\n"
+			   "or .git).\n\nlist, reset and prune:",
+			   COMMAND_STATE | OPTION(DRY_RUN) | OPTION(OLDER),
+			   "prune (--dry-run, --older) removes the state of projects that are gone and homes\n"
+			   "of earlier versions. path takes the options of `berm plan`.\n"
 			   "Exit status: 0 done; 1 not done (in use, or not confirmed); 125 an error.\n");
 }
 
@@ -36,17 +40,28 @@ static const char *size_text(struct arena *arena, const struct state_size *size)
 	return result;
 }
 
+static const char *class_text(struct arena *arena, const struct state_entry *entry)
+{
+	const char *shown =
+		entry->kind == STATE_CLASS && entry->grant_class && strcmp(entry->grant_class, PLAN_ORDINARY_CLASS) == 0
+			? "ordinary"
+			: entry->grant_class;
+	if (entry->is_leftover)
+		return "being removed";
+	return entry->orphan ? arena_printf(arena, "%s, orphan: %s", shown, entry->orphan) : shown;
+}
+
 static void add_entry(struct table *table, const struct state_entry *entry)
 {
 	struct arena *arena = table->arena;
 	bool is_used = entry->is_in_use && !entry->is_leftover;
 	const char *cells[TABLE_COLUMNS_MAX] = { size_text(arena, &entry->home), size_text(arena, &entry->tmp),
 						 is_used ? "in use" : arguments_date(arena, entry->last_use),
-						 entry->is_leftover ? "being removed" : entry->grant_class };
+						 class_text(arena, entry) };
 	if (entry->problem)
 		table_add_note(table, MARK_BAD, arena_printf(arena, "not usable: %s", entry->problem));
 	else
-		table_add(table, entry->is_leftover ? MARK_WEAKER : is_used ? MARK_GOOD : MARK_NONE, cells);
+		table_add(table, entry->is_leftover || entry->orphan ? MARK_WEAKER : is_used ? MARK_GOOD : MARK_NONE, cells);
 }
 
 /* The entries of one project, which follow each other. */
@@ -127,6 +142,7 @@ static void add_json(struct json *json, const void *item)
 	add_json_size(json, "tmp", &entry->tmp);
 	json_number(json, "last_use", entry->last_use > 0 ? (uint64_t)entry->last_use : 0);
 	json_boolean(json, "in_use", entry->is_in_use);
+	json_string(json, "orphan", entry->orphan);
 	json_string(json, "problem", entry->problem);
 	json_object_end(json);
 }
@@ -167,7 +183,7 @@ static int confirm_reset(struct session *session, const struct state_entries *en
 	return arguments_confirm("Remove all of these?", "to do it without asking: berm state reset --yes", err);
 }
 
-static int report_reset(const struct state_reset *result)
+int state_report_removed(const struct state_reset *result)
 {
 	printf("removed: %zu\n", result->removed);
 	if (error_is_set(&result->failure))
@@ -205,7 +221,7 @@ static int reset(struct session *session, const char *word)
 		return answer < 0 ? report_error(&err) : 1;
 	if (state_reset(&session->arena, session->context.state_directory, key, &result, &err) < 0)
 		return report_error(&err);
-	return report_reset(&result);
+	return state_report_removed(&result);
 }
 
 static int path(struct session *session, const char *word)
@@ -237,6 +253,7 @@ static int path(struct session *session, const char *word)
 static const struct verb verbs[] = {
 	{ "list", COMMAND_STATE, list },
 	{ "reset", COMMAND_STATE, reset },
+	{ "prune", COMMAND_STATE_PRUNE, state_prune },
 	{ "path", COMMAND_STATE_PATH, path },
 };
 

@@ -25,6 +25,7 @@ static const struct subcommand_word check_words[] = {
 static const struct subcommand_word state_words[] = {
 	{ "list", COMMAND_STATE, OPERAND_NONE },
 	{ "reset", COMMAND_STATE, OPERAND_DIRECTORY },
+	{ "prune", COMMAND_STATE_PRUNE, OPERAND_NONE },
 	{ "path", COMMAND_STATE_PATH, OPERAND_DIRECTORY },
 	{ 0 },
 };
@@ -79,7 +80,7 @@ const struct subcommand subcommand_table[] = {
 	  .operand = OPERAND_DIRECTORY },
 	{ "trust", cmd_trust, "trust [DIR]", "accept what the project's berm.yml allows", .options = COMMAND_TRUST,
 	  .operand = OPERAND_DIRECTORY },
-	{ "state", cmd_state, "state list|reset|path", "list or reset private homes", .words = state_words },
+	{ "state", cmd_state, "state list|reset|prune|path", "list or remove private homes and copies", .words = state_words },
 	{ "quarantine", cmd_quarantine, "quarantine list|show|...", "list or restore what was taken out of a project",
 	  .words = quarantine_words },
 	{ "doctor", cmd_doctor, "doctor", "check which guarantees hold on this machine", .options = COMMAND_DOCTOR },

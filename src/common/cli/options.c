@@ -10,6 +10,7 @@
 
 #include "common/copies/copies.h"
 #include "common/policy/guarantee.h"
+#include "common/policy/ports.h"
 #include "common/policy/value.h"
 #include "common/base/sha256.h"
 #include "common/base/text.h"
@@ -60,6 +61,20 @@ static int take_net(struct arena *arena, struct options *options, const char *va
 	if (!policy->network.mode.is_set)
 		set_scalar(arena, &policy->network.mode, "network", "allow", NETWORK_ALLOW);
 	return add_list(arena, &policy->network.allow, "network.allow", "allow-net", value, err);
+}
+
+static int take_publish(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	struct rules *rules = &options->command_line.network.publish;
+	size_t known = rules->count;
+	if (add_list(arena, rules, "network.publish", "publish", value, err) < 0)
+		return -1;
+	for (; known < rules->count; known++) {
+		struct published_port published;
+		if (published_port_parse(rules->items[known].text, &published, err) < 0)
+			return error_hint(err, "--publish=5173, --publish=8080:5173, or --publish=auto:5173 for a free port");
+	}
+	return 0;
 }
 
 static int take_read(struct arena *arena, struct options *options, const char *value, struct error *err)
@@ -164,6 +179,16 @@ int options_set_copy(struct arena *arena, struct options *options, const char *n
 	return 0;
 }
 
+static int take_older(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	enum { DAYS_MAX = 36500 };
+	size_t length = strlen(value);
+	const char *number = length > 1 && value[length - 1] == 'd' ? arena_copy_n(arena, value, length - 1) : value;
+	if (text_parse_u64(number, DAYS_MAX, &options->older_days) && options->older_days > 0)
+		return 0;
+	return error_set(err, "--older: not a number of days (30d): %s", text_visible(arena, value));
+}
+
 static int take_copy(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	return options_set_copy(arena, options, value ? value : COPY_NAME_DEFAULT, err);
@@ -241,6 +266,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_ALLOW_READ] = { "allow-read", 0, "PATH,...", "make these paths readable", take_read, 0 },
 	[OPTION_ALLOW_WRITE] = { "allow-write", 0, "PATH,...", "make these paths writable", take_write, 0 },
 	[OPTION_ALLOW_NET] = { "allow-net", 0, "[HOST:PORT,...]", "allow these destinations (no value: all)", take_net, 0 },
+	[OPTION_PUBLISH] = { "publish", 0, "PORT,...", "let this machine reach ports of the command", take_publish, 0 },
 	[OPTION_DENY] = { "deny", 0, "PATTERN,...", "hide what these patterns match", take_deny, 0 },
 	[OPTION_ENV] = { "env", 0, "NAME[=VALUE]", "pass or set an environment variable", take_env, 0 },
 	[OPTION_STRICT] = { "strict", 0, NULL, "set files.guard: strict", take_strict, 0 },
@@ -282,6 +308,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_OURS] = { "ours", 0, "PATH", "leave conflicts there as they are in the project", take_ours, 0 },
 	[OPTION_THEIRS] = { "theirs", 0, "PATH", "resolve conflicts there with the copy's version", take_theirs, 0 },
 	[OPTION_FORCE] = { "force", 0, NULL, "apply a copy that a restart may have damaged", SET(is_forced) },
+	[OPTION_OLDER] = { "older", 0, "DAYS", "also what was not used for so long (30d)", take_older, 0 },
 	[OPTION_YES] = { "yes", 'y', NULL, "do not ask", SET(is_yes) },
 	[OPTION_INSTALL_APPARMOR] = { "install-apparmor", 0, NULL, "allow berm user namespaces (needs root)",
 				      SET(wants_apparmor) },

@@ -19,6 +19,7 @@ enum option_id {
 	OPTION_ALLOW_READ,
 	OPTION_ALLOW_WRITE,
 	OPTION_ALLOW_NET,
+	OPTION_PUBLISH,
 	OPTION_DENY,
 	OPTION_ENV,
 	OPTION_STRICT,
@@ -59,6 +60,7 @@ enum option_id {
 	OPTION_OURS,
 	OPTION_THEIRS,
 	OPTION_FORCE,
+	OPTION_OLDER,
 	OPTION_YES,
 	OPTION_INSTALL_APPARMOR,
 	OPTION_REMOVE_APPARMOR,
@@ -70,8 +72,8 @@ enum option_id {
 
 /* Options that add to the policy or choose it. */
 #define OPTIONS_POLICY                                                                                                         \
-	(OPTION(PROJECT) | OPTION(POLICY) | OPTION(ALLOW_READ) | OPTION(ALLOW_WRITE) | OPTION(ALLOW_NET) | OPTION(DENY) |      \
-	 OPTION(ENV) | OPTION(STRICT) | OPTION(ACCEPT_WEAKER) | OPTION(VERBOSE))
+	(OPTION(PROJECT) | OPTION(POLICY) | OPTION(ALLOW_READ) | OPTION(ALLOW_WRITE) | OPTION(ALLOW_NET) | OPTION(PUBLISH) |   \
+	 OPTION(DENY) | OPTION(ENV) | OPTION(STRICT) | OPTION(ACCEPT_WEAKER) | OPTION(VERBOSE))
 
 enum { OPTIONS_PASS_FD_MAX = 64 };
 
@@ -106,6 +108,7 @@ struct options {
 		size_t count;
 	} ours, theirs; /* apply */
 	bool is_forced; /* apply */
+	uint64_t older_days; /* state prune --older=DAYS; 0 without */
 	struct policy command_line; /* LAYER_COMMAND_LINE */
 	int pass_fds[OPTIONS_PASS_FD_MAX];
 	size_t pass_fd_count;

@@ -59,6 +59,20 @@ static void add_publish(struct builder *builder, const struct rule *rule)
 		(struct plan_publish){ published.address, published.host_port, published.port, rule };
 }
 
+/* Ports of the command line need no network mode. Returns the first such rule, or NULL. */
+static const struct rule *add_asked(struct builder *builder)
+{
+	const struct rules *rules = &builder->plan->policy->network.publish;
+	const struct rule *first = NULL;
+	for (size_t i = 0; i < rules->count; i++) {
+		if (rules->items[i].layer != LAYER_COMMAND_LINE)
+			continue;
+		add_publish(builder, &rules->items[i]);
+		first = first ? first : &rules->items[i];
+	}
+	return first;
+}
+
 /* Grants read access without a rule in files.*, because `network: all` is useless without these
  * files. */
 static void add_network_files(struct builder *builder)
@@ -89,9 +103,14 @@ void build_network(struct builder *builder)
 		plan->network.rule = builder->registries.rule;
 	}
 	add_destinations(builder, &policy->network.deny, &plan->network.deny);
-	/* `network: none` of a later layer revokes the grants of earlier ones. */
-	if (plan->network.mode == NETWORK_NONE)
+	/* `network: none` of a later layer revokes the grants of earlier ones. A published port is
+	 * no destination. */
+	if (plan->network.mode == NETWORK_NONE) {
+		const struct rule *asked = add_asked(builder);
+		plan->network.mode = asked ? NETWORK_ALLOW : NETWORK_NONE;
+		plan->network.rule = asked ? asked : plan->network.rule;
 		return;
+	}
 	for (size_t i = 0; i < policy->network.publish.count; i++)
 		add_publish(builder, &policy->network.publish.items[i]);
 	for (size_t i = 0; i < policy->network.local.count; i++)

@@ -88,7 +88,7 @@ struct plan_items {
 
 struct plan_publish {
 	struct address address; /* on the host; 127.0.0.1 unless the rule has one */
-	uint16_t host_port, port;
+	uint16_t host_port, port; /* host_port 0: a free one */
 	const struct rule *rule;
 };
 struct plan_published {
@@ -142,16 +142,22 @@ struct plan_git_user {
 #define PLAN_SUMMARY INSIDE_SUMMARY
 
 /* The directories of this project's private state. Their names depend on the project and on the
- * grant class, so that a run without network or sockets cannot leave files for one that has
- * them. */
+ * grant class: a run must not leave files for one with sockets, devices, variables or denied files
+ * that it has not itself. Network grants do not matter (docs/decisions.md). */
 struct plan_state {
 	const char *directory; /* <state>/projects/<key>/<class> */
 	const char *home; /* directory/home */
 	const char *tmp; /* directory/tmp; on macOS PLAN_SHORT_TMP in the state directory */
 	const char *documents; /* PLAN_DOCUMENTS, or directory/documents without mounts */
 	const char *project_key; /* plan_project_key */
-	const char *grant_class; /* "offline", or a hash of network and socket grants */
+	/* PLAN_ORDINARY_CLASS, "agent-NAME", or PLAN_OWN_CLASS and a hash of those grants. */
+	const char *grant_class;
 };
+/* The name is that of earlier versions, which kept such a home for runs without network: it is
+ * found again. Theirs of runs with network began with PLAN_OLD_CLASS; no run uses one now. */
+#define PLAN_ORDINARY_CLASS "offline"
+#define PLAN_OWN_CLASS "own-"
+#define PLAN_OLD_CLASS "grants-"
 
 struct plan_port {
 	uint16_t low, high;

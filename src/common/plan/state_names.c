@@ -56,24 +56,92 @@ static const char *socket_word(const struct plan_item *socket)
 	return strcmp(socket->rule->key, PLAN_DEBUGGER_KEY) == 0 ? "debugger" : socket->value;
 }
 
-/* Returns every grant of network and sockets, sorted, so that the order of the policy does not
- * matter. */
-static struct words reach(const struct plan *plan)
+/* True if a built-in policy passes the variable. */
+static bool is_usual(const struct plan *plan, const char *name)
+{
+	const struct rule *rule = environment_passed_by(plan->policy, name);
+	return rule && rule->layer < LAYER_USER;
+}
+
+/* By name and not by value: the home must be found again. Variables that a built-in policy passes
+ * do not count, nor values in the project's policy, which every command of the project can read. */
+static void add_variables(const struct plan *plan, struct words *words)
+{
+	const struct rules *pass = &plan->policy->environment.pass;
+	const struct assignments *set = &plan->policy->environment.set;
+	for (size_t i = 0; i < pass->count; i++)
+		if (pass->items[i].layer >= LAYER_USER && !is_usual(plan, pass->items[i].text))
+			add_word(plan, words, "variable", pass->items[i].text);
+	for (size_t i = 0; i < set->count; i++)
+		if ((set->items[i].rule.layer == LAYER_USER || set->items[i].rule.layer == LAYER_COMMAND_LINE) &&
+		    !is_usual(plan, set->items[i].rule.text))
+			add_word(plan, words, "variable", set->items[i].rule.text);
+}
+
+/* True if the exception may show a file of a grant outside of the project. */
+static bool shows_outside(const struct plan *plan, const struct pattern *exception)
+{
+	for (size_t i = 0; i < plan->grants.count; i++) {
+		const struct plan_grant *grant = &plan->grants.items[i];
+		bool is_directory = grant->type == FILE_DIRECTORY, folds = plan_folds_case(plan);
+		if (path_is_within(grant->path, plan->context.project) ||
+		    (grant->kind == GRANT_SYSTEM && exception->is_anywhere))
+			continue;
+		if (pattern_covers(exception, grant->path, is_directory, folds) > 0 ||
+		    (is_directory && pattern_may_match_below(exception, grant->path, folds)))
+			return true;
+	}
+	return false;
+}
+
+/* Denied files that an exception makes readable. Those of the project do not count: every command
+ * of the project can read them. */
+static void add_exceptions(const struct plan *plan, struct words *words)
+{
+	const char *project = plan->context.project;
+	for (size_t i = 0; i < plan->except.count; i++) {
+		const struct plan_pattern *item = &plan->except.items[i];
+		const struct pattern *pattern = &item->pattern;
+		bool is_inside = !pattern->is_anywhere && path_is_within(pattern->text, project);
+		if (item->rule->layer >= LAYER_USER && !is_inside && shows_outside(plan, pattern))
+			add_word(plan, words, "file", item->rule->text);
+	}
+}
+
+static void sort_words(struct words *words)
+{
+	size_t kept = 0;
+	if (words->count == 0)
+		return;
+	qsort(words->items, words->count, sizeof *words->items, compare_strings);
+	for (size_t i = 0; i < words->count; i++)
+		if (kept == 0 || strcmp(words->items[kept - 1], words->items[i]) != 0)
+			words->items[kept++] = words->items[i];
+	words->count = kept;
+}
+
+/* Returns the grants that a prepared home could abuse, sorted, so that the order of the policy does
+ * not matter. */
+static struct words abusable(const struct plan *plan)
 {
 	struct words words = { 0 };
-	if (plan->network.mode == NETWORK_ALL)
-		add_word(plan, &words, "network", "all");
-	for (size_t i = 0; i < plan->network.allow.count; i++)
-		add_word(plan, &words, "allow", plan->network.allow.items[i].rule->text);
-	for (size_t i = 0; i < plan->network.local.count; i++)
-		add_word(plan, &words, "local", plan->network.local.items[i].rule->text);
-	for (size_t i = 0; i < plan->network.publish.count; i++)
-		add_word(plan, &words, "publish", plan->network.publish.items[i].rule->text);
 	for (size_t i = 0; i < plan->sockets.count; i++)
 		add_word(plan, &words, "socket", socket_word(&plan->sockets.items[i]));
-	if (words.count > 0)
-		qsort(words.items, words.count, sizeof *words.items, compare_strings);
+	for (size_t i = 0; i < plan->devices.count; i++)
+		add_word(plan, &words, "device", plan->devices.items[i].value);
+	add_variables(plan, &words);
+	add_exceptions(plan, &words);
+	sort_words(&words);
 	return words;
+}
+
+static const char *hash_words(const struct plan *plan, const struct words *words)
+{
+	struct sha256 hash;
+	sha256_start(&hash);
+	for (size_t i = 0; i < words->count; i++)
+		sha256_add(&hash, words->items[i], strlen(words->items[i]) + 1);
+	return short_hash(plan->arena, &hash);
 }
 
 /* An agent's home is its own, whatever hosts are added for one run: its transcripts are in it. But
@@ -81,31 +149,22 @@ static struct words reach(const struct plan *plan)
 static const char *agent_class(const struct plan *plan)
 {
 	struct words words = { 0 };
-	struct sha256 hash;
 	for (size_t i = 0; i < plan->sockets.count; i++)
 		add_word(plan, &words, "socket", plan->sockets.items[i].value);
 	if (words.count == 0)
 		return arena_printf(plan->arena, "agent-%s", plan->context.agent);
-	qsort(words.items, words.count, sizeof *words.items, compare_strings);
-	sha256_start(&hash);
-	for (size_t i = 0; i < words.count; i++)
-		sha256_add(&hash, words.items[i], strlen(words.items[i]) + 1);
-	return arena_printf(plan->arena, "agent-%s-%s", plan->context.agent, short_hash(plan->arena, &hash));
+	sort_words(&words);
+	return arena_printf(plan->arena, "agent-%s-%s", plan->context.agent, hash_words(plan, &words));
 }
 
 static const char *grant_class(const struct plan *plan)
 {
-	struct words words = { 0 };
-	struct sha256 hash;
+	struct words words;
 	if (plan->context.agent)
 		return agent_class(plan);
-	words = reach(plan);
-	if (words.count == 0)
-		return "offline";
-	sha256_start(&hash);
-	for (size_t i = 0; i < words.count; i++)
-		sha256_add(&hash, words.items[i], strlen(words.items[i]) + 1);
-	return arena_printf(plan->arena, "grants-%s", short_hash(plan->arena, &hash));
+	words = abusable(plan);
+	return words.count == 0 ? PLAN_ORDINARY_CLASS
+				: arena_printf(plan->arena, PLAN_OWN_CLASS "%s", hash_words(plan, &words));
 }
 
 /* A socket's path has at most 104 bytes on macOS, and programs add 30 and more to TMPDIR. So the

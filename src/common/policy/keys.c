@@ -140,7 +140,7 @@ const struct key policy_keys[] = {
 	  "Destinations that are refused; win over network.allow." },
 	{ "network.local", KEY_PORTS, 0, FIELD(network.local), NULL, "Ports of this machine's loopback that may be reached." },
 	{ "network.publish", KEY_PUBLISH, 0, FIELD(network.publish), NULL,
-	  "Ports of the command that this machine may reach: PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT." },
+	  "Ports of the command that this machine may reach: PORT, auto:PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT." },
 
 	{ "sockets", KEY_PATHS, 0, FIELD(sockets), NULL, "Unix sockets that may be reached." },
 	{ "devices", KEY_DEVICES, 0, FIELD(devices), device_choices, "Devices that may be used: gpu, or paths below /dev." },

@@ -17,7 +17,7 @@ enum key_kind {
 	KEY_ASSIGNMENTS, /* mapping of free names to strings */
 	KEY_DESTINATIONS, /* list of host:port patterns */
 	KEY_PORTS, /* list of port numbers or ranges */
-	KEY_PUBLISH, /* list of PORT, HOSTPORT:PORT, ADDRESS:HOSTPORT:PORT */
+	KEY_PUBLISH, /* list of PORT, auto:PORT, HOSTPORT:PORT, ADDRESS:HOSTPORT:PORT */
 	KEY_CHOICE, /* one of choices */
 	KEY_SIZE,
 	KEY_DURATION,

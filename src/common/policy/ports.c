@@ -50,9 +50,16 @@ static bool parse_address(const char *text, size_t length, struct address *addre
 /* Parses from the end, because an address may contain colons. */
 int published_port_parse(const char *text, struct published_port *published, struct error *err)
 {
+	static const char free_port[] = "auto:";
 	const char *last = strrchr(text, ':'), *host_port = text;
 
 	*published = (struct published_port){ .address.bytes = { 127, 0, 0, 1 } };
+	if (text_starts_with(text, free_port)) {
+		const char *port = text + strlen(free_port);
+		return parse_port(port, strlen(port), &published->port)
+			       ? 0
+			       : error_set(err, "`%s`: no port (1 to 65535) after the colon", text);
+	}
 	if (!last) {
 		if (!parse_port(text, strlen(text), &published->port))
 			return error_set(err, "`%s` is not a port (1 to 65535)", text);

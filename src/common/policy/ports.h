@@ -16,13 +16,13 @@ struct port_range {
 /* A port of the command that the host may reach. */
 struct published_port {
 	struct address address; /* on the host; 127.0.0.1 if the text has none */
-	uint16_t host_port, port;
+	uint16_t host_port, port; /* host_port 0: a free one */
 };
 
 /* Parses PORT or LOW-HIGH. Returns 0, or -1 with an error that quotes the text. */
 int port_range_parse(const char *text, struct port_range *range, struct error *err);
-/* Parses PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT; an IPv6 address needs brackets. Returns 0,
- * or -1 with an error that quotes the text. */
+/* Parses PORT, auto:PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT; an IPv6 address needs brackets.
+ * Returns 0, or -1 with an error that quotes the text. */
 int published_port_parse(const char *text, struct published_port *published, struct error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include "common/policy/builtin.h"
 
 static const char port_pattern[] = "^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?$";
-static const char publish_pattern[] = "^((([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):)?[1-9][0-9]{0,4}:)?[1-9][0-9]{0,4}$";
+static const char publish_pattern[] = "^(auto:|(([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):)?[1-9][0-9]{0,4}:)?[1-9][0-9]{0,4}$";
 static const char variable_pattern[] = "^[A-Za-z_][A-Za-z0-9_]*$";
 static const char variables_pattern[] = "^[A-Za-z_*][A-Za-z0-9_*]*$";
 static const char size_pattern[] = "^[1-9][0-9]*[KMGT]?$";

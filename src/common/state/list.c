@@ -15,6 +15,7 @@
 #include "common/base/cleanup.h"
 #include "common/fs/path.h"
 #include "common/plan/plan.h"
+#include "common/state/ports.h"
 #include "common/state/state.h"
 #include "common/base/text.h"
 
@@ -127,7 +128,7 @@ static bool walk_next(struct state_listing *walk, struct project *project)
 
 static bool is_class(const char *name)
 {
-	return strcmp(name, state_path_file) != 0 && strcmp(name, state_copies) != 0;
+	return strcmp(name, state_path_file) != 0 && strcmp(name, state_copies) != 0 && strcmp(name, state_ports) != 0;
 }
 
 /* Opens the directory of all copies as if it were a project. The caller closes copies->fd. False if
@@ -151,6 +152,15 @@ static void measure_tmp(const struct state_listing *walk, const struct project *
 		state_measure(class, "tmp", size);
 }
 
+/* A path that cannot be looked at may still lead to the project, on a disk that comes back. */
+static const char *orphan_reason(const char *project, const char *class)
+{
+	struct stat info;
+	if (project && lstat(project, &info) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return "its project is gone";
+	return text_starts_with(class, PLAN_OLD_CLASS) ? "of an earlier version" : NULL;
+}
+
 static void add_class(const struct state_listing *walk, const struct project *project, const char *path, const char *name,
 		      bool has_sizes, struct state_entries *entries)
 {
@@ -160,10 +170,11 @@ static void add_class(const struct state_listing *walk, const struct project *pr
 	struct stat info;
 	autoclose int fd = state_enter(project->fd, name, path_join(arena, project->shown, name), false, &err);
 
-	*entry = (struct state_entry){ .project_key = project->key, .project = path, .grant_class = name };
+	*entry = (struct state_entry){ .project_key = project->key, .project = path, .name = name, .grant_class = name };
 	if (strcmp(name, state_undo) == 0)
 		entry->kind = STATE_UNDO;
 	entry->is_leftover = text_starts_with(name, removed_prefix);
+	entry->orphan = orphan_reason(path, name);
 	if (fd < 0 || fstat(fd, &info) < 0) {
 		entry->problem = fd < 0 ? arena_copy(arena, err.message) : "cannot be inspected";
 		return;
@@ -185,6 +196,8 @@ static void add_copy(const struct state_listing *walk, const struct project *cop
 	add_class(walk, copies, path, name, false, entries);
 	entry = &entries->items[entries->count - 1];
 	entry->kind = STATE_COPY;
+	entry->orphan = orphan_reason(path, ""); /* the user chose its name */
+	entry->name = name;
 	entry->grant_class = arena_printf(walk->arena, "copy %s", name);
 	if (has_sizes && !entry->problem)
 		state_measure(copies->fd, name, &entry->home);
@@ -281,8 +294,9 @@ static void remove_tmp(const struct state_listing *walk, const struct project *p
 }
 
 /* Holds the lock to the end, so that concurrent resets do not interfere. A run that starts
- * meanwhile finds the name unused. */
-static void reset_class(const struct state_listing *walk, const struct project *project, const char *name,
+ * meanwhile finds the name unused. A copy has no temporary directory, but perhaps the name of a
+ * class that has one. */
+static void reset_class(const struct state_listing *walk, const struct project *project, const char *name, bool is_copy,
 			struct state_reset *result)
 {
 	struct arena *arena = walk->arena;
@@ -306,7 +320,8 @@ static void reset_class(const struct state_listing *walk, const struct project *
 		note_failure(result, &err);
 		return;
 	}
-	remove_tmp(walk, project, name, result);
+	if (!is_copy)
+		remove_tmp(walk, project, name, result);
 	if (rename_away(project->fd, name, removed, sizeof removed) < 0)
 		error_errno(&err, errno, "cannot remove %s", shown);
 	else if (state_remove(project->fd, removed, shown, &err) == 0)
@@ -326,13 +341,27 @@ static void reset_copies(const struct state_listing *walk, const struct project 
 	if (list_names(walk->arena, copies.fd, copies.shown, &names, &err) < 0)
 		note_failure(result, &err);
 	for (size_t i = 0; i < names.count; i++)
-		reset_class(walk, &copies, names.items[i], result);
+		reset_class(walk, &copies, names.items[i], true, result);
 	cleanup_close(&copies.fd);
 	unlinkat(project->fd, state_copies, AT_REMOVEDIR);
 }
 
-/* Removes the project's directory if it is empty. rmdir fails if a run creates its class there
- * meanwhile. */
+/* Removes the project's directory if nothing but its own files is left. rmdir fails if a run
+ * creates its class there meanwhile. */
+static void remove_empty(const struct state_listing *walk, const struct project *project)
+{
+	struct names names = { 0 };
+	struct error ignored = { 0 };
+	if (list_names(walk->arena, project->fd, project->shown, &names, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.count; i++)
+		if (is_class(names.items[i]) || strcmp(names.items[i], state_copies) == 0)
+			return;
+	state_forget_ports(project->fd);
+	unlinkat(project->fd, state_path_file, 0);
+	unlinkat(walk->projects, project->key, AT_REMOVEDIR);
+}
+
 static void reset_project(struct arena *arena, const struct state_listing *walk, const struct project *project,
 			  struct state_reset *result)
 {
@@ -351,12 +380,10 @@ static void reset_project(struct arena *arena, const struct state_listing *walk,
 	}
 	for (size_t i = 0; i < classes.count; i++)
 		if (is_class(classes.items[i]))
-			reset_class(walk, project, classes.items[i], result);
+			reset_class(walk, project, classes.items[i], false, result);
 	reset_copies(walk, project, result);
-	if (result->in_use > kept || error_is_set(&result->failure))
-		return;
-	unlinkat(project->fd, state_path_file, 0);
-	unlinkat(walk->projects, project->key, AT_REMOVEDIR);
+	if (result->in_use == kept && !error_is_set(&result->failure))
+		remove_empty(walk, project);
 }
 
 int state_reset(struct arena *arena, const char *state_directory, const char *project_key, struct state_reset *result,
@@ -374,5 +401,30 @@ int state_reset(struct arena *arena, const char *state_directory, const char *pr
 		reset_project(arena, &walk, &project, result);
 		cleanup_close(&project.fd);
 	}
+	return 0;
+}
+
+int state_remove_entry(struct arena *arena, const char *state_directory, const struct state_entry *entry,
+		       struct state_reset *result, struct error *err)
+{
+	autowalk struct state_listing walk = {
+		.arena = arena, .state_directory = state_directory, .projects = -1, .short_tmp = -1
+	};
+	struct project project, copies;
+
+	if (walk_start(&walk, entry->project_key, err) < 0)
+		return -1;
+	if (!walk_next(&walk, &project))
+		return 0;
+	if (project.fd >= 0 && entry->kind != STATE_COPY) {
+		reset_class(&walk, &project, entry->name, false, result);
+	} else if (project.fd >= 0 && open_copies(arena, &project, &copies)) {
+		reset_class(&walk, &copies, entry->name, true, result);
+		cleanup_close(&copies.fd);
+		unlinkat(project.fd, state_copies, AT_REMOVEDIR);
+	}
+	if (project.fd >= 0)
+		remove_empty(&walk, &project);
+	cleanup_close(&project.fd);
 	return 0;
 }

@@ -19,13 +19,14 @@ struct state_entry {
 	enum state_kind kind;
 	const char *project_key;
 	const char *project; /* its path; NULL: unknown */
-	/* "offline", "grants-...", "copy NAME", "undo"; NULL if the problem is the project's
-	 * directory. */
+	const char *name; /* of its directory; NULL if the problem is the project's directory */
+	/* The name, or "copy NAME"; NULL if the problem is the project's directory. */
 	const char *grant_class;
 	struct state_size home, tmp; /* of a copy and of undo: all in `home` */
 	int64_t last_use; /* seconds since 1970 */
 	bool is_in_use;
 	bool is_leftover; /* of a running or interrupted reset */
+	const char *orphan; /* why no run will use it again, or NULL */
 	const char *problem; /* why it was not read, or NULL */
 };
 
@@ -47,5 +48,8 @@ struct state_reset {
  * gets new, empty directories. */
 int state_reset(struct arena *arena, const char *state_directory, const char *project_key, struct state_reset *result,
 		struct error *err);
+/* Removes one listed entry, unless a run is using it, and adds the outcome to *result. */
+int state_remove_entry(struct arena *arena, const char *state_directory, const struct state_entry *entry,
+		       struct state_reset *result, struct error *err);
 
 #endif

@@ -111,38 +111,17 @@ static void end_helper(struct egress_helper *helper)
 	*helper = (struct egress_helper){ .control = -1, .inside = -1 };
 }
 
-/* Opens published ports in the launcher, so that a port in use is reported before anything runs. */
-static int open_published(const struct plan *plan, struct proxy_listener *listeners, struct error *err)
-{
-	for (size_t i = 0; i < plan->network.publish.count; i++) {
-		const struct plan_publish *publish = &plan->network.publish.items[i];
-		char shown[64];
-		listeners[i] = (struct proxy_listener){ .fd = socket_listen(&publish->address, publish->host_port, BACKLOG),
-							.relay_port = publish->port };
-		if (listeners[i].fd >= 0)
-			continue;
-		address_format(&publish->address, shown);
-		return error_errno(err, errno, "cannot publish port %u on %s:%u", publish->port, shown, publish->host_port);
-	}
-	return 0;
-}
-
-static int start_publisher(const struct plan *plan, struct egress_helper *helper, struct error *err)
+static int start_publisher(const struct plan *plan, struct egress *egress, struct error *err)
 {
 	struct proxy_listener listeners[PROXY_LISTENER_MAX];
-	struct egress_role role = { .plan = plan, .listeners = listeners, .listener_count = plan->network.publish.count };
-	int status;
+	struct egress_role role = { .plan = plan, .listeners = listeners };
+	int status = egress_publish(plan, egress, listeners, &role.listener_count, err);
 
-	if (role.listener_count > PROXY_LISTENER_MAX)
-		return error_set(err, "network.publish names more ports than %d", PROXY_LISTENER_MAX);
+	/* None is left if other runs of the project have them all. */
+	if (status == 0 && role.listener_count > 0)
+		status = start_helper(&role, &egress->publisher, err);
 	for (size_t i = 0; i < role.listener_count; i++)
-		listeners[i].fd = -1;
-	status = open_published(plan, listeners, err);
-	if (status == 0)
-		status = start_helper(&role, helper, err);
-	for (size_t i = 0; i < role.listener_count; i++)
-		if (listeners[i].fd >= 0)
-			close(listeners[i].fd);
+		close(listeners[i].fd);
 	return status;
 }
 
@@ -151,11 +130,11 @@ int egress_start(const struct plan *plan, struct egress *egress, struct error *e
 	struct egress_role role = { .plan = plan, .secret = egress->secret };
 
 	egress->proxy = egress->publisher = (struct egress_helper){ .control = -1, .inside = -1 };
-	if ((!needs_proxy(plan) || start_helper(&role, &egress->proxy, err) == 0) &&
-	    (plan->network.publish.count == 0 || start_publisher(plan, &egress->publisher, err) == 0))
+	if ((!needs_proxy(plan) || start_helper(&role, &egress->proxy, err) == 0) && start_publisher(plan, egress, err) == 0)
 		return 0;
 	end_helper(&egress->proxy);
 	end_helper(&egress->publisher);
+	egress_end_claims(egress);
 	return -1;
 }
 
@@ -255,6 +234,7 @@ int egress_enter(const struct plan *plan, struct egress *egress, struct error *e
 		close(egress->proxy.control);
 	if (egress->publisher.control >= 0)
 		close(egress->publisher.control);
+	egress_end_claims(egress);
 	return 0;
 }
 
@@ -279,4 +259,5 @@ void egress_finish(struct egress *egress, struct refusals *reports, struct error
 	*reports = (struct refusals){ 0 };
 	finish_helper(&egress->proxy, reports, "network proxy", note);
 	finish_helper(&egress->publisher, &unused, "relay of published ports", note);
+	egress_end_claims(egress);
 }

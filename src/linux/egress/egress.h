@@ -22,8 +22,19 @@ struct egress_helper {
 	int inside; /* init's socket to the helper; -1 once only init has it */
 };
 
+/* A port of the command, as this run publishes it. */
+struct egress_published {
+	const struct plan_publish *rule;
+	uint16_t host_port; /* that was taken; 0: another run of the project has it */
+	int claim; /* fd of state_claim_port, or negative */
+};
+
 struct egress {
 	struct egress_helper proxy, publisher;
+	struct egress_published_ports {
+		struct egress_published *items;
+		size_t count;
+	} published;
 	char secret[PROXY_SECRET_MAX + 1];
 };
 
@@ -43,6 +54,9 @@ int egress_ports(const struct plan *plan, struct egress_port ports[EGRESS_PORT_M
 /* Starts the helpers. After a failure none is running. egress_enter waits until they are
  * confined. */
 int egress_start(const struct plan *plan, struct egress *egress, struct error *err);
+/* Returns a sentence about the index-th published port, in the plan's arena; NULL if there is
+ * nothing to say about it, or no such port (then *is_last is set). */
+const char *egress_notice(const struct plan *plan, const struct egress *egress, size_t index, bool *is_last);
 /* Called by init in the new network namespace, before it drops capabilities. Passes sockets or
  * namespaces to the helpers and waits until each is confined. */
 int egress_enter(const struct plan *plan, struct egress *egress, struct error *err);

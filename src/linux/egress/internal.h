@@ -15,6 +15,13 @@ struct egress_role {
 /* Runs a helper process; never returns. */
 _Noreturn void egress_helper_main(const struct egress_role *role);
 
+/* publish.c: opens the plan's published ports in the launcher, so that a port in use is reported
+ * before anything runs. The caller closes the `count` listeners, after a failure too. */
+int egress_publish(const struct plan *plan, struct egress *egress, struct proxy_listener listeners[PROXY_LISTENER_MAX],
+		   size_t *count, struct error *err);
+/* Ends this process's claims of ports. */
+void egress_end_claims(struct egress *egress);
+
 /* Loads the seccomp filter of a helper. has_files allows it to open files for reading. */
 int egress_filter_load(bool has_files, struct error *err);
 

@@ -262,6 +262,17 @@ static int scan_for_init(struct launch *launch, const struct run_request *reques
 	return 0;
 }
 
+/* Once nothing can refuse the run any more: another attempt may take other ports. */
+static void report_published(const struct launch *launch, const struct run_request *request)
+{
+	bool is_last = false;
+	for (size_t i = 0; !is_last; i++) {
+		const char *sentence = egress_notice(launch->plan, &launch->egress, i, &is_last);
+		if (sentence)
+			request->notice(request->self, sentence);
+	}
+}
+
 /* Completes the launch after init is forked. -1 with err: init must not go on; it has changed
  * nothing permanent. */
 static int complete(struct launch *launch, const struct run_request *request, struct supervision *supervision,
@@ -330,10 +341,15 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 	}
 	supervision.channel = channel;
 	launch->watch.init = supervision.pid;
+	supervision.request = request;
+	if (launch->has_egress && request->notice)
+		report_published(launch, request);
 	if (request->meanwhile)
 		request->meanwhile(request->self);
 	status = supervisor_run(&supervision, result, err);
 	result->was_guarded = launch->progress->is_guarded;
+	if (status == 0 && plan_has_mounts(launch->plan))
+		view_list_beside(launch->plan, &launch->state.home, &launch->since, &result->beside);
 	repair_finish(&launch->repair, result);
 	watch_end(&launch->watch);
 	return status;
@@ -408,6 +424,7 @@ enum run_outcome backend_run(const struct plan *plan, const struct run_request *
 				 .landlock_abi = landlock_abi() };
 	enum run_outcome outcome;
 
+	clock_gettime(CLOCK_REALTIME_COARSE, &launch.since);
 	/* Without its directories the command would change the project. */
 	if (plan_is_copy(plan) != (request->copy != NULL)) {
 		error_set(err, "a copy of the project was asked for, and there is none");

@@ -162,6 +162,13 @@ static bool has_tried_network(const struct plan *plan)
 	return false;
 }
 
+/* The network is the machine's. */
+static bool has_own_network(const struct plan *plan)
+{
+	(void)plan;
+	return false;
+}
+
 /* Only if Landlock limits the signal to the sandbox: otherwise it would reach the user's whole
  * session. */
 static void signal_all(const struct launch *launch, int number)
@@ -251,6 +258,7 @@ const struct launch_tier tier_landlock = {
 	.can_do_without = can_do_without,
 	.is_from_outside = is_from_outside,
 	.has_tried_network = has_tried_network,
+	.has_own_network = has_own_network,
 	.signal_all = signal_all,
 	.end_all = end_all,
 };

@@ -77,6 +77,8 @@ struct launch_tier {
 	bool (*is_from_outside)(pid_t sender);
 	/* True if the command tried to use a network that the policy does not allow. */
 	bool (*has_tried_network)(const struct plan *plan);
+	/* True if no port of the command can be reached unless it is published. */
+	bool (*has_own_network)(const struct plan *plan);
 	void (*signal_all)(const struct launch *launch, int number); /* every process inside */
 	void (*end_all)(const struct launch *launch); /* called before init exits */
 };
@@ -107,6 +109,7 @@ struct launch {
 	struct plan_documents documents; /* set by the launcher after the scan */
 
 	/* The view. */
+	struct timespec since; /* the start, by the clock of file systems */
 	struct state state;
 	struct state_place root; /* the cached root layout; its path is NULL if there is none */
 	bool has_terminal;
@@ -191,6 +194,7 @@ struct supervision {
 	/* Init has not asked for its run files yet and will wait for them (view/run_files.h). */
 	bool run_files_pending;
 	bool go_pending; /* after the run files init waits for MESSAGE_GO */
+	const struct run_request *request; /* its notice */
 };
 /* Updates progress->is_in_background. Called before init may go on: a job that was stopped and
  * continued in the background meanwhile must not take the terminal. */

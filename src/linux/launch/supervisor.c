@@ -18,6 +18,7 @@
 #include "common/base/child.h"
 #include "common/base/clock.h"
 #include "linux/channel.h"
+#include "linux/egress/listening.h"
 #include "linux/view/run_files.h"
 #include "linux/launch/ending.h"
 #include "linux/launch/reap.h"
@@ -34,6 +35,9 @@ enum {
 	START_MS = 200,
 };
 
+/* After the start. */
+static const int64_t look_ms[] = { 2000, 10000, 30000 };
+
 struct run {
 	const struct supervision *supervision;
 	struct run_result *result;
@@ -43,6 +47,8 @@ struct run {
 	/* By berm, which cannot watch the limits while it is stopped itself. */
 	bool are_all_stopped;
 	int64_t time_limit, kill_at, stop_at, start_by; /* monotonic milliseconds; 0: none */
+	int64_t look_at; /* for ports on which the command listens; the same */
+	size_t looks; /* that were taken */
 	int64_t continued_at; /* when SIGCONT was last forwarded; 0: never */
 	int stop_signal;
 	bool is_in_front; /* the command's own group is believed to have the terminal */
@@ -284,7 +290,7 @@ static void handle_continue(struct run *run, const struct message *message)
 
 static void handle_git_refusal(struct run *run, const struct message *message)
 {
-	run->result->git_refused |= (unsigned)message->value & (GIT_REFUSED_CONFIG | GIT_REFUSED_FILES);
+	run->result->git_refused |= (unsigned)message->value & (GIT_REFUSED_CONFIG | GIT_REFUSED_FILES | GIT_REFUSED_BESIDE);
 }
 
 static void handle_refused_name(struct run *run, const struct message *message)
@@ -371,6 +377,24 @@ static void check_start(struct run *run, int64_t now)
 	run->start_by = now + START_MS;
 }
 
+/* Reports a port on which the command listens and that this machine cannot reach, once. A server
+ * may need some time to start; a short run is never looked at. */
+static void look_for_ports(struct run *run, int64_t now)
+{
+	const struct supervision *supervision = run->supervision;
+	uint16_t port = listening_unpublished(supervision->plan, supervision->pid);
+	run->looks++;
+	run->look_at = port || run->looks == sizeof look_ms / sizeof look_ms[0]
+			       ? 0
+			       : now + look_ms[run->looks] - look_ms[run->looks - 1];
+	if (port)
+		supervision->request->notice(supervision->request->self,
+					     arena_printf(supervision->plan->arena,
+							  "the command listens on port %u, which only it can reach; from this "
+							  "machine: berm run --publish=%u ...",
+							  port, port));
+}
+
 static void handle_timeouts(struct run *run)
 {
 	int64_t now = clock_ms();
@@ -378,6 +402,8 @@ static void handle_timeouts(struct run *run)
 		check_start(run, now);
 	if (run->stop_at && now >= run->stop_at)
 		stop_self(run);
+	if (run->look_at && now >= run->look_at)
+		look_for_ports(run, now);
 	if (run->time_limit && now >= run->time_limit) {
 		run->time_limit = 0;
 		run->facts.is_time_over = true;
@@ -398,6 +424,7 @@ static int next_timeout(const struct run *run)
 				  run->kill_at,
 				  run->stop_at,
 				  run->start_by,
+				  run->look_at,
 				  run->supervision->watch->next,
 				  run->supervision->repair->next };
 	int64_t next = -1, now = clock_ms();
@@ -459,6 +486,8 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 
 	if (time->is_set)
 		run.time_limit = clock_ms() + (int64_t)time->value;
+	if (supervision->request->notice && supervision->tier->has_own_network(supervision->plan))
+		run.look_at = clock_ms() + look_ms[0];
 	while (!handle_events(&run))
 		;
 	/* In a pid namespace init's exit ends everything: the kernel reaps the namespace before the

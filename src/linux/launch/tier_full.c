@@ -267,6 +267,11 @@ static bool has_tried_network(const struct plan *plan)
 	return !plan_has_open_network(plan) && network_attempts_seen();
 }
 
+static bool has_own_network(const struct plan *plan)
+{
+	return plan->network.mode != NETWORK_ALL;
+}
+
 static void signal_all(const struct launch *launch, int number)
 {
 	(void)launch;
@@ -296,6 +301,7 @@ const struct launch_tier tier_full = {
 	.can_do_without = can_do_without,
 	.is_from_outside = is_from_outside,
 	.has_tried_network = has_tried_network,
+	.has_own_network = has_own_network,
 	.signal_all = signal_all,
 	.end_all = end_all,
 };

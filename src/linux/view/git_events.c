@@ -83,10 +83,24 @@ static bool is_file_refusal(const char *line, size_t length)
 	       (ends(line, length, ": Read-only file system\n") || ends(line, length, ": Device or resource busy\n"));
 }
 
+/* A directory for a worktree, a clone or a new repository, outside of the project. */
+static bool is_refusal_beside(const char *line, size_t length)
+{
+	static const char *const complaints[] = { "error could not create leading directories of '",
+						  "error could not create work tree dir '", "error cannot mkdir " };
+	bool is_complaint = false;
+	for (size_t i = 0; i < sizeof complaints / sizeof complaints[0] && !is_complaint; i++)
+		is_complaint = takes(&line, &length, complaints[i]);
+	return is_complaint && (takes(&line, &length, "../") || takes(&line, &length, "/")) &&
+	       ends(line, length, ": Read-only file system\n");
+}
+
 unsigned git_events_refusal(const char *line, size_t length)
 {
 	if (is_config_refusal(line, length))
 		return GIT_REFUSED_CONFIG;
+	if (is_refusal_beside(line, length))
+		return GIT_REFUSED_BESIDE;
 	return is_file_refusal(line, length) ? GIT_REFUSED_FILES : 0;
 }
 

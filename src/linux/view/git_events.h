@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receives the reports of git inside: its trace2 "normal" format, one datagram per line. Their only
- * use is to notice that git could not change a locked configuration, or a hidden or protected file
- * of the working tree, so that berm can explain it. The command can send anything, so a report is
- * compared with fixed sentences and discarded. It yields two bits and nothing else. */
+ * use is to notice that git could not change a locked configuration, a hidden or protected file of
+ * the working tree, or a directory beside the project, so that berm can explain it. The command can
+ * send anything, so a report is compared with fixed sentences and discarded. It yields three bits
+ * and nothing else. */
 #ifndef BERM_LINUX_VIEW_GIT_EVENTS_H
 #define BERM_LINUX_VIEW_GIT_EVENTS_H
 

@@ -14,6 +14,10 @@ enum view_kind {
 	VIEW_PRIVATE,
 	VIEW_GRANT,
 	VIEW_SOCKET,
+	/* A directory of the private home that only leads to another entry: read-only, so that
+	 * nothing is written beside the project which the host would never see. Its mount is made
+	 * when it is attached. */
+	VIEW_WAY,
 };
 /* A detached mount and the path at which it is attached. */
 struct view_entry {
@@ -21,7 +25,7 @@ struct view_entry {
 	enum view_kind kind;
 	bool is_directory;
 	bool is_writable;
-	int tree; /* -1: only root can change its path, so it is mounted by path */
+	int tree; /* -1: only root can change its path, so it is mounted by path; or VIEW_WAY */
 	const char *mode; /* of VIEW_PRIVATE */
 	const struct state_place *place; /* of VIEW_PRIVATE; NULL: a new tmpfs */
 };
@@ -34,6 +38,9 @@ void view_list(const struct plan *plan, const struct state *state, struct view_e
 /* Returns the innermost of the first `count` entries that contains `path`; NULL: only the new root
  * does. */
 const struct view_entry *view_around(const struct view_entries *entries, const char *path, size_t count);
+/* True if programs keep their own files in an entry of the home with this name, which has `length`
+ * bytes: it stays writable, also as the way to another entry. */
+bool view_is_program_state(const char *name, size_t length);
 /* True if the plan has a grant at exactly this path. */
 bool view_has_grant_at(const struct plan *plan, const char *path);
 

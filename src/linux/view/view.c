@@ -116,7 +116,7 @@ static int take_trees(struct view *view, bool is_writable, struct error *err)
 {
 	for (size_t i = 0; i < view->entries.count; i++) {
 		struct view_entry *entry = &view->entries.items[i];
-		if (entry->is_writable != is_writable)
+		if (entry->is_writable != is_writable || entry->kind == VIEW_WAY)
 			continue;
 		if (can_bind(&view->entries, i))
 			entry->tree = -1;
@@ -256,16 +256,41 @@ static int make_below_private(int root, const char *path, bool is_directory)
 	return open_mount_point(directory, slash + 1, is_directory);
 }
 
+/* Mounts a directory of the private home over itself. It becomes read-only once the mount points in
+ * it exist. */
+static int attach_way(const struct view *view, struct view_entry *entry)
+{
+	autoclose int target = make_below_private(view->root, entry->path, true);
+	entry->tree = target < 0 ? -1 : mount_clone(target, false);
+	return entry->tree < 0 ? -1 : mount_attach(entry->tree, target);
+}
+
+static int lock_ways(const struct view *view, struct error *err)
+{
+	for (size_t i = 0; i < view->entries.count; i++) {
+		const struct view_entry *entry = &view->entries.items[i];
+		if (entry->kind != VIEW_WAY)
+			continue;
+		if (mount_set(entry->tree, ATTR_RDONLY, false) < 0)
+			return error_errno(err, errno, "cannot make %s read-only", entry->path);
+		close(entry->tree);
+	}
+	return 0;
+}
+
 /* A mount point is created only in the root layout and in private directories, never in a grant. */
 static int attach_tree(const struct view *view, size_t index)
 {
-	const struct view_entry *entry = &view->entries.items[index], *around = view_around(&view->entries, entry->path, index);
+	struct view_entry *entry = &view->entries.items[index];
+	const struct view_entry *around = view_around(&view->entries, entry->path, index);
 	autoclose int target = -1;
+	if (entry->kind == VIEW_WAY)
+		return attach_way(view, entry);
 	if (entry->tree < 0)
 		return mount_bind_at(view->root, entry->path, entry->path, true);
 	if (!around)
 		return mount_attach_at(entry->tree, view->root, entry->path);
-	if (around->kind == VIEW_PRIVATE)
+	if (around->kind == VIEW_PRIVATE || around->kind == VIEW_WAY)
 		target = make_below_private(view->root, entry->path, entry->is_directory);
 	else
 		target = mount_open(view->root, entry->path);
@@ -287,7 +312,7 @@ static int attach_entry(const struct view *view, size_t index, struct error *err
 			error_hint(err, "%s is damaged: `berm state reset` removes it", view->request->root->path);
 		return -1;
 	}
-	if (entry->tree >= 0)
+	if (entry->tree >= 0 && entry->kind != VIEW_WAY)
 		close(entry->tree);
 	return 0;
 }
@@ -306,7 +331,7 @@ static int make_private_link(const struct view *view, const char *path, const ch
 	const struct view_entry *around = view_around(&view->entries, path, view->entries.count);
 	const char *slash = strrchr(path, '/');
 	autoclose int directory = -1;
-	if (!around || around->kind != VIEW_PRIVATE)
+	if (!around || (around->kind != VIEW_PRIVATE && around->kind != VIEW_WAY))
 		return 0; /* it is in the root layout or in a grant */
 	if (slash != path)
 		directory = make_below_private(view->root, arena_copy_n(view->plan->arena, path, (size_t)(slash - path)), true);
@@ -396,7 +421,7 @@ static int build(struct view *view, struct view_result *result, struct error *er
 	if (take_trees(view, true, err) < 0 || lock_host(err) < 0 || take_trees(view, false, err) < 0 ||
 	    open_root(view, err) < 0)
 		return -1;
-	if (attach_entries(view, err) < 0 || make_private_links(view, err) < 0)
+	if (attach_entries(view, err) < 0 || make_private_links(view, err) < 0 || lock_ways(view, err) < 0)
 		return -1;
 	if (view_devices_attach(view->plan, view->root, view->request->has_terminal, err) < 0)
 		return -1;

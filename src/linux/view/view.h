@@ -23,7 +23,9 @@
  *             small tmpfs for the run's files, over
  *             `/`; the launcher fills that directory    - a cached layout is a copy of the
  *                                                         locked tree
- *   attach    the copies, private links, /dev, /proc    - their mount points must exist
+ *   attach    the copies, private links, /dev, /proc;
+ *             the ways to them in the private home
+ *             become read-only                          - their mount points must exist
  *   scan      waits for the scan's results              - all before does not depend on them
  *   pin       the socket for git's reports; pins        - the root is still writable; a lock's copy
  *                                                         must contain the pins below it
@@ -33,6 +35,7 @@
 #define BERM_LINUX_VIEW_VIEW_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "common/backend.h"
 #include "common/base/error.h"
@@ -92,6 +95,11 @@ void root_layout_name(const struct plan *plan, char name[VIEW_SHAPE_HEX]);
  * in its place, which is refused and never repaired. */
 int root_cache_find(const struct plan *plan, const char name[VIEW_SHAPE_HEX], bool has_terminal, int class_directory,
 		    struct state_place *place, struct error *err);
+
+/* Adds what the command has made since that time, by the clock of file systems, directly in the
+ * private home beside the way to the project. Called when the run has ended. */
+void view_list_beside(const struct plan *plan, const struct state_place *home, const struct timespec *since,
+		      struct run_beside *found);
 
 /* Reads a bounded number of git's reports from view_result.git_events. Returns the GIT_REFUSED_*
  * bits of the complaints among them. */

@@ -71,6 +71,10 @@ expect_equal "on the loopback only" 7 "$status"
 run fetch 127.0.0.1:3083
 expect_equal "no other port" 7 "$status"
 run "$BERM" run "$policy" -- true
+expect_equal "a port of another run of the project refuses nothing" 0 "$status"
+expect_contains "and says so" "127.0.0.1:3000 leads to another run of this project" "$err"
+mkdir "$scratch/other"
+run sh -c "cd '$scratch/other' && '$BERM' run '$policy' -- true"
 expect_equal "a port that is taken refuses the run" 125 "$status"
 expect_contains "and says which" "cannot publish port 3000 on 127.0.0.1:3000" "$err"
 everyone=$(pgrep -P "$berm")

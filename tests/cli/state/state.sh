@@ -1,38 +1,100 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Private state: kept per project and apart by grants, listed, reset, and safe from planted links and other users' directories.
+# Private state: kept per project, apart for what a prepared home could abuse, listed, pruned, reset, and safe from planted links and other users' directories.
 . "$(dirname "$0")/../support/lib.sh"
 
 rm -rf "$XDG_STATE_HOME"
 expect_output "nothing to list without a state directory" "" "$BERM" state list
 expect_output "as JSON" "[]" "$BERM" state list --json
 
-# 113: what a run without grants leaves in its home is not there for a run with them.
-expect_status "a run plants a file" 0 "$BERM" run -- sh -c 'echo planted >~/.gitconfig && mkdir -p ~/.ssh && echo planted >~/.ssh/config && echo planted >/tmp/planted'
-expect_output "control: the same grants keep it" planted "$BERM" run -- sh -c 'cat ~/.gitconfig'
-expect_status "other grants do not have it" 1 "$BERM" run --allow-net -- sh -c 'cat ~/.gitconfig'
-expect_status "nor its ssh configuration" 1 "$BERM" run --allow-net -- sh -c 'cat ~/.ssh/config'
-expect_output "control: /tmp is kept" planted "$BERM" run -- cat /tmp/planted
-expect_status "nor its /tmp" 1 "$BERM" run --allow-net -- cat /tmp/planted
+# One home for a project: a program that was installed with a network grant is there without it.
+expect_output "a package is installed with network" "" "$BERM" run --allow-net -- sh -c 'mkdir -p ~/.local/bin && printf "#!/bin/sh\necho installed\n" >~/.local/bin/tool && chmod +x ~/.local/bin/tool && echo x >/tmp/kept'
+expect_output "and found without" installed "$BERM" run -- sh -c '"$HOME/.local/bin/tool"'
+expect_output "and with other destinations" installed "$BERM" run --allow-net=example.org:443 -- sh -c '"$HOME/.local/bin/tool"'
+expect_output "so is /tmp" x "$BERM" run -- cat /tmp/kept
+
+# 113: what a run leaves in its home is not there for one with sockets, devices, variables or denied files that it has not.
+expect_status "a run plants files" 0 "$BERM" run -- sh -c 'echo planted >~/.gitconfig && mkdir -p ~/.ssh && echo planted >~/.ssh/config && echo planted >~/.bashrc && echo planted >/tmp/planted'
+expect_output "control: the same grants keep them" "planted planted planted planted" "$BERM" run -- sh -c 'echo $(cat ~/.gitconfig ~/.ssh/config ~/.bashrc /tmp/planted)'
+expect_output "control: a network grant, too" planted "$BERM" run --allow-net -- sh -c 'cat ~/.bashrc'
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$scratch/agent.sock"
+mkdir "$scratch/keys"
+echo key >"$scratch/keys/deploy.key"
+# class NAME POLICY: a policy of the user.
+class() {
+	printf 'version: 1\n%s\n' "$2" >"$scratch/$1.yml"
+	chmod 600 "$scratch/$1.yml"
+}
+class socket "sockets: [$scratch/agent.sock]"
+class variable "environment: {pass: [DEPLOY_TOKEN]}"
+class value "environment: {set: {DEPLOY_TOKEN: secret}}"
+class file "files: {read: [$scratch/keys], except: [\"*.key\"]}"
+classes=("--policy=$scratch/socket.yml" "--policy=$scratch/variable.yml" "--policy=$scratch/value.yml" "--policy=$scratch/file.yml" --env=DEPLOY_TOKEN --env=DEPLOY_TOKEN=secret)
+export DEPLOY_TOKEN=secret
+expect_output "control: the denied file is readable" key "$BERM" run "--policy=$scratch/file.yml" -- cat "$scratch/keys/deploy.key"
+expect_output "control: the variable is there" secret "$BERM" run --env=DEPLOY_TOKEN -- sh -c 'echo $DEPLOY_TOKEN'
+for each in "${classes[@]}"; do
+	expect_output "$each: none of it" "" "$BERM" run "$each" -- sh -c 'cat ~/.gitconfig ~/.ssh/config ~/.bashrc /tmp/planted 2>/dev/null || true'
+	expect_status "$each: leaves a file" 0 "$BERM" run "$each" -- sh -c 'echo own >~/.own'
+	expect_output "$each: which it finds again" own "$BERM" run "$each" --allow-net -- sh -c 'cat ~/.own'
+	expect_status "$each: and others do not" 1 "$BERM" run -- sh -c 'cat ~/.own'
+done
+class usual "environment: {set: {}}"
+for each in --allow-read="$scratch/keys" --deny=x --strict "--policy=$scratch/usual.yml"; do
+	expect_output "$each: the ordinary home" planted "$BERM" run "$each" -- sh -c 'cat ~/.bashrc'
+done
+unset DEPLOY_TOKEN
 
 run "$BERM" state path
 home=$(sed -n 's/^home //p' <<<"$out")
 tmp=$(sed -n 's/^tmp //p' <<<"$out")
 expect_output "the path is where it is" planted cat "$home/.gitconfig"
 expect "and tmp beside it" test -d "$tmp"
-run "$BERM" state path --allow-net --json
-expect_contains "another path with other grants" /grants- "$out"
+expect_equal "the same path with network" "home $home
+tmp $tmp" "$("$BERM" state path --allow-net)"
+run "$BERM" state path --env=DEPLOY_TOKEN --json
+expect_contains "another path with other grants" /own- "$out"
 run "$BERM" state path "$project"
 expect_equal "by name" "home $home
 tmp $tmp" "$out"
 
 run "$BERM" state list
 expect_contains "the list: the project" "$project" "$out"
-expect_contains "the list: without grants" offline "$out"
-expect_contains "the list: with grants" grants- "$out"
+expect_contains "the list: the ordinary home" ordinary "$out"
+expect_contains "the list: others" own- "$out"
 run "$BERM" state list --json
 expect_contains "the list as JSON" "\"project\": \"$project\"" "$out"
+
+# Homes of earlier versions: the one without network is found again, those with are orphans. So is the state of a project that is gone.
+class_directory=$(dirname "$home")
+mkdir -m 700 "$(dirname "$class_directory")/grants-0123456789abcdef" "$(dirname "$class_directory")/grants-0123456789abcdef/home"
+mkdir "$scratch/gone"
+(cd "$scratch/gone" && "$BERM" run -- sh -c 'echo x >~/x')
+expect_output "control: nothing to prune yet but the old one" 1 sh -c '"$BERM" state prune --dry-run | grep -c grants-'
+rm -r "$scratch/gone"
+run "$BERM" state list
+expect_contains "an earlier version's is an orphan" "grants-0123456789abcdef, orphan: of an earlier version" "$out"
+expect_contains "a gone project's, too" "orphan: its project is gone" "$out"
+expect_contains "as JSON" '"orphan": "its project is gone"' "$("$BERM" state list --json)"
+expect_status "prune asks" 125 "$BERM" state prune
+expect_contains "and shows what" "$scratch/gone" "$out"
+expect_status "prune --dry-run" 0 "$BERM" state prune --dry-run
+expect_contains "shows both" grants-0123456789abcdef "$out"
+expect "and removes nothing" test -d "$(dirname "$class_directory")/grants-0123456789abcdef"
+expect_output "prune" "removed: 2" "$BERM" state prune --yes
+expect "an orphan is gone" test ! -e "$(dirname "$class_directory")/grants-0123456789abcdef"
+expect "the ordinary home is not" test -e "$home/.gitconfig"
+run "$BERM" state list
+case $out in *"$scratch/gone"*) fail "nothing of the gone project is left" "$out" ;; *) pass ;; esac
+expect_output "nothing more to prune" "nothing to prune" "$BERM" state prune --yes
+touch -d '40 days ago' "$class_directory"
+expect_output "what is used now and then is kept" "nothing to prune" "$BERM" state prune --dry-run --older=60d
+run "$BERM" state prune --dry-run --older=30d
+expect_contains "with --older an old home" "not used for long" "$out"
+expect_status "in days" 125 "$BERM" state prune --older=x
+expect_output "a run uses it again" planted "$BERM" run -- sh -c 'cat ~/.gitconfig'
+expect_output "and then it is not old" "nothing to prune" "$BERM" state prune --dry-run --older=30
 
 # In use: neither touched nor half removed.
 "$BERM" run -- sh -c 'echo ready >started; exec sleep 30' &

@@ -421,20 +421,71 @@ static const char *state_of(const char *context, const char *policy)
 
 TEST state_is_separate_by_project_and_grant_class(void)
 {
-	static const char one[] = "user: ann\nhome: /home/ann\nproject: /home/ann/a/app\n";
+	static const char one[] =
+		"user: ann\nhome: /home/ann\nproject: /home/ann/a/app\n"
+		"files: [{path: /run/agent.sock, type: socket}, /data/x.key, {path: /dev/ttyUSB0, type: device}]\n";
 	static const char two[] = "user: ann\nhome: /home/ann\nproject: /home/ann/b/app\n";
-	const char *offline = state_of(one, "files: {write: [.]}");
-	const char *online = state_of(one, "network: all");
-	const char *listed = state_of(one, "network: {allow: [\"a.example.org:443\", \"b.example.org:443\"]}");
-	ASSERT_EQ(0, strncmp(offline, "/home/ann/.local/state/berm/projects/app-", 41));
-	ASSERT(strstr(offline, "/offline"));
-	ASSERT(strcmp(offline, state_of(two, "files: {write: [.]}")) != 0);
-	ASSERT(strcmp(offline, online) != 0);
-	ASSERT(strcmp(listed, online) != 0);
-	ASSERT_STR_EQ(offline, state_of(one, "files: {write: [.], read: [/x]}"));
+	static const char *const same[] = {
+		"network: all", "network: {allow: [\"a.example.org:443\"], local: [80], publish: [3000]}",
+		"files: {write: [.], read: [/x]}",
+		"files: {write: [.], except: [.env, ./key.pem, ~/a/app/x.key]}", /* files of the project */
+	};
+	static const char *const other[] = {
+		"sockets: [/run/agent.sock]",
+		"environment: {pass: [TOKEN]}",
+		"environment: {pass: [\"MY_*\"]}",
+		"environment: {set: {TOKEN: x}}",
+		"files: {read: [/data], deny: [\"*.key\"], except: [\"*.key\"]}",
+		"files: {read: [/data], deny: [\"*.key\"], except: [/data/x.key]}",
+		"devices: [/dev/ttyUSB0]",
+	};
+	const char *ordinary = state_of(one, "files: {write: [.]}");
+	ASSERT_EQ(0, strncmp(ordinary, "/home/ann/.local/state/berm/projects/app-", 41));
+	/* The name that earlier versions used. */
+	ASSERT(strstr(ordinary, "/offline"));
+	ASSERT(strcmp(ordinary, state_of(two, "files: {write: [.]}")) != 0);
+	for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+		ASSERT_STR_EQm(same[i], ordinary, state_of(one, same[i]));
+	for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+		ASSERTm(other[i], strstr(state_of(one, other[i]), "/own-"));
+		for (size_t k = 0; k < i; k++)
+			ASSERTm(other[i], strcmp(state_of(one, other[i]), state_of(one, other[k])) != 0 || (i == 3 && k == 1));
+	}
 	/* the order in which grants are written does not matter */
-	ASSERT_STR_EQ(listed, state_of(one, "network: {allow: [\"b.example.org:443\", \"a.example.org:443\"]}"));
-	ASSERT(strcmp(listed, state_of(one, "network: {allow: [\"b.example.org:443\"]}")) != 0);
+	ASSERT_STR_EQ(state_of(one, "environment: {pass: [A, B]}"), state_of(one, "environment: {pass: [B, A]}"));
+	ASSERT(strcmp(state_of(one, "environment: {pass: [A]}"), state_of(one, "environment: {pass: [B, A]}")) != 0);
+	PASS();
+}
+
+/* The project's commands read such values in its policy. */
+TEST values_of_the_project_do_not_separate_its_state(void)
+{
+	plan_fixture_make(&fixture, "", LAYERS({ LAYER_PROJECT, "environment: {set: {LOG: debug}}" }));
+	CHECK_CALL(expect_status(0));
+	ASSERT_STR_EQ(PLAN_ORDINARY_CLASS, fixture.plan.state.grant_class);
+	plan_fixture_free(&fixture);
+	plan_fixture_make(
+		&fixture, "",
+		LAYERS({ LAYER_BASE, "environment: {pass: [LANG]}" }, { LAYER_USER, "environment: {set: {LANG: C}}" }));
+	CHECK_CALL(expect_status(0));
+	ASSERT_STR_EQ(PLAN_ORDINARY_CLASS, fixture.plan.state.grant_class);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+TEST ports_to_publish(void)
+{
+	plan_fixture_make(&fixture, "",
+			  LAYERS({ LAYER_USER, "network: {allow: [\"example.org:443\"], local: [80], publish: [3000]}" },
+				 { LAYER_PROJECT, "network: none" }));
+	CHECK_CALL(expect_status(0));
+	ASSERT_EQ(0, fixture.plan.network.publish.count);
+	plan_fixture_free(&fixture);
+	plan_fixture_make(&fixture, "", USER("network: {publish: [\"auto:3000\"]}"));
+	CHECK_CALL(expect_status(0));
+	ASSERT_EQ(0, fixture.plan.network.publish.items[0].host_port);
+	ASSERT_EQ(3000, fixture.plan.network.publish.items[0].port);
+	plan_fixture_free(&fixture);
 	PASS();
 }
 
@@ -562,6 +613,8 @@ int main(int argc, char **argv)
 	RUN_TEST(levels_are_raised_and_accepted);
 	RUN_TEST(guard_sets_the_level_of_secrets_and_planting);
 	RUN_TEST(state_is_separate_by_project_and_grant_class);
+	RUN_TEST(values_of_the_project_do_not_separate_its_state);
+	RUN_TEST(ports_to_publish);
 	RUN_TEST(odd_project_names_make_plain_keys);
 	RUN_TEST(policy_files_in_use_are_protected);
 	RUN_TEST(a_working_directory_outside_the_view_is_dropped);

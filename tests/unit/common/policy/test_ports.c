@@ -50,6 +50,12 @@ TEST published_ports(void)
 	} rows[] = {
 		{ "80", "127.0.0.1", 80, 80 },
 		{ "8080:80", "127.0.0.1", 8080, 80 },
+		{ "auto:80", "127.0.0.1", 0, 80 },
+		{ "auto:", NULL, 0, 0 },
+		{ "auto:0", NULL, 0, 0 },
+		{ "auto", NULL, 0, 0 },
+		{ "auto:80:80", NULL, 0, 0 },
+		{ "127.0.0.1:auto:80", NULL, 0, 0 },
 		{ "0.0.0.0:8080:80", "0.0.0.0", 8080, 80 },
 		{ "[::1]:8080:80", "[::1]", 8080, 80 },
 		/* Without brackets, the end of the address is ambiguous. */

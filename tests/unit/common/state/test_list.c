@@ -129,6 +129,31 @@ TEST removes_one_project_and_leaves_the_others(void)
 	PASS();
 }
 
+TEST orphans_are_named_and_removed_one_by_one(void)
+{
+	renew("orphans");
+	const char *here = arena_copy(&arena, scratch_path("orphans-project"));
+	ASSERT_EQ(0, mkdir(here, 0700));
+	const char *kept = home_of(here, "offline"), *old = home_of(here, "grants-0123456789abcdef");
+	const char *gone = home_of("/p/gone", "offline");
+	ASSERT_EQ(0, state_list(&arena, top, NULL, true, &entries, &err));
+	ASSERT_EQ(3, entries.count);
+	for (size_t i = 0; i < entries.count; i++) {
+		const struct state_entry *entry = &entries.items[i];
+		bool is_kept = strcmp(entry->project, here) == 0 && strcmp(entry->grant_class, "offline") == 0;
+		ASSERT_EQ(is_kept, entry->orphan == NULL);
+		if (is_kept)
+			continue;
+		result = (struct state_reset){ 0 };
+		ASSERT_EQ(0, state_remove_entry(&arena, top, entry, &result, &err));
+		ASSERT_EQ(1, result.removed);
+	}
+	ASSERT(exists(kept));
+	ASSERT_FALSE(exists(old));
+	ASSERT_FALSE(exists(path_parent(&arena, path_parent(&arena, gone))));
+	PASS();
+}
+
 /* The symlinks point to real files outside, which must not change. */
 TEST symlinks_are_removed_and_never_followed(void)
 {
@@ -373,6 +398,7 @@ int main(int argc, char **argv)
 	RUN_TEST(lists_projects_classes_sizes_and_last_use);
 	RUN_TEST(the_path_is_believed_only_if_the_name_is_made_from_it);
 	RUN_TEST(removes_one_project_and_leaves_the_others);
+	RUN_TEST(orphans_are_named_and_removed_one_by_one);
 	RUN_TEST(symlinks_are_removed_and_never_followed);
 	RUN_TEST(closed_directories_are_opened_and_removed);
 	RUN_TEST(a_very_deep_tree_is_removed);

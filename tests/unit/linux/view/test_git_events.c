@@ -37,6 +37,13 @@ static const struct {
 	{ "error could not write config file my.config: Device or resource busy\n", 0 },
 	{ "error could not write config file .git/other: Device or resource busy\n", 0 },
 	{ "error could not write config file .git/myconfig: Device or resource busy\n", 0 },
+	/* beside the project */
+	{ "error could not create leading directories of '../wt/.git': Read-only file system\n", GIT_REFUSED_BESIDE },
+	{ "error could not create work tree dir '/home/u/clone': Read-only file system\n", GIT_REFUSED_BESIDE },
+	{ "error cannot mkdir ../new: Read-only file system\n", GIT_REFUSED_BESIDE },
+	{ "error could not create leading directories of '../wt/.git': Permission denied\n", 0 },
+	{ "error could not create work tree dir 'inside': Read-only file system\n", 0 },
+	{ "error cannot mkdir ../new: Read-only file system", 0 },
 	/* other events with the same words */
 	{ "start git commit -m 'error could not write config file .git/config: Device or resource busy'\n", 0 },
 	{ "error error could not write config file .git/config: Device or resource busy\n", 0 },
