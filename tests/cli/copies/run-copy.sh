@@ -193,7 +193,7 @@ expect "nothing ran" test ! -e file
 cd "$project" || exit 1
 mkdir node_modules
 run unshare -Urm sh -c "mount -t tmpfs none node_modules && '$BERM' run --copy -- sh -c 'echo x >file3'"
-expect_equal "a mount in the project is refused" 125 "$status"
+expect_equal "a copy with changes and a mount in the project is refused" 125 "$status"
 expect_contains "by its path" "$project/node_modules" "$err"
 expect "nothing ran" test ! -e file3
 run unshare -Urm sh -c "mount -t tmpfs none node_modules && '$BERM' run -- sh -c 'echo x >file4'"
