@@ -73,6 +73,10 @@ expect_equal "BERM_COPY: the project has not changed" "$before" "$(snapshot)"
 expect_contains "BERM_COPY: the copy has it" tool.txt "$("$BERM" diff --name-only turn)"
 "$BERM" discard --all --yes >/dev/null
 
+turn direct
+play "$BERM" agent claude "${arguments[@]}"
+expect_equal "control: without a copy the project changes" "by the tool" "$(cat tool.txt)"
+
 expect_status "setup" 0 "$BERM" setup claude-code --write
 steps=()
 shell 'echo hooked >hooked.txt; cat hooked.txt; echo "inside=$BERM"'
@@ -85,8 +89,4 @@ expect_output "the hook: the copy has it" hooked.txt "$BERM" diff --name-only tu
 play claude "${arguments[@]}"
 expect "control: without the variable the project changes" test -e hooked.txt
 rm hooked.txt
-
-turn direct
-play "$BERM" agent claude "${arguments[@]}"
-expect_equal "control: without --copy the project changes" "by the tool" "$(cat tool.txt)"
 finish

@@ -4,15 +4,19 @@
  * where a copy was asked for. */
 #include "common/cli/run_copy.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/text.h"
 #include "common/cli/commands.h"
 #include "common/cli/copy_command.h"
 #include "common/cli/copy_judge.h"
+
+enum { WAIT_MS = 10, PATIENCE_MS = 10000 };
 
 static const char variable[] = "BERM_COPY";
 
@@ -25,6 +29,7 @@ int run_copy_take_variable(struct session *session, struct error *err)
 		struct error why = *err;
 		return error_set(err, "%s: %s", variable, why.message);
 	}
+	session->options.awaits_copy = true;
 	session_add_word(session, "\ncopy"); /* the plan differs */
 	return 0;
 }
@@ -75,6 +80,25 @@ static const char *name_of(const struct session *session, struct run_copy_state 
 		return session->options.copy ? session->options.copy : COPY_NAME_DEFAULT;
 	state->is_undo = true;
 	return arena_printf(session->plan.arena, "undo-%ld", (long)getpid());
+}
+
+/* Commands of one agent's turn may begin while another one ends. A command in the background is not
+ * waited for. */
+static int open_copy(struct session *session, struct run_copy_state *state, struct error *err)
+{
+	const struct timespec moment = { .tv_nsec = WAIT_MS * 1000000L };
+	const struct plan *plan = &session->plan;
+	const char *name = name_of(session, state);
+
+	for (int waited = 0;; waited += WAIT_MS) {
+		*err = (struct error){ 0 };
+		if (copy_open(plan->arena, plan->context.state_directory, plan->context.project, plan->state.project_key, name,
+			      true, &state->copy, err) == 0)
+			return 0;
+		if (err->number != EBUSY || !session->options.awaits_copy || waited >= PATIENCE_MS)
+			return -1;
+		nanosleep(&moment, NULL);
+	}
 }
 
 static void close_layers(struct run_copy_state *state)
@@ -135,8 +159,7 @@ int run_copy_prepare(struct session *session, struct run_copy_state *state, stru
 		return 0;
 	if (refuse_worktree(plan, err) < 0)
 		return -1;
-	if (!state->is_open && copy_open(plan->arena, plan->context.state_directory, plan->context.project,
-					 plan->state.project_key, name_of(session, state), true, &state->copy, err) < 0)
+	if (!state->is_open && open_copy(session, state, err) < 0)
 		return -1;
 	state->is_open = true;
 	close_layers(state); /* of an earlier attempt */

@@ -146,6 +146,15 @@ expect "nothing ran" test ! -e file
 expect_status "control: without the variable the project changes" 0 "$BERM" -c 'echo x >file'
 expect "it did" test -e file
 
+# Commands of one turn may begin while another one ends; a name on the command line is refused at once (below).
+renew
+for i in 1 2 3 4 5; do
+	BERM_COPY=turn "$BERM" -c "echo $i >>all; sleep 0.1; echo $i >one$i" >/dev/null 2>"$scratch/err$i" &
+done
+wait
+expect_equal "commands with the same BERM_COPY wait for each other" 5 "$(BERM_COPY=turn "$BERM" -c 'cat all | wc -l; ls one? >/dev/null' 2>/dev/null | tr -d ' ')"
+expect_equal "none was refused" "" "$(cat "$scratch"/err? | grep 'in use')"
+
 # In use.
 renew
 "$BERM" run --copy -- sh -c 'echo started; sleep 60' >"$scratch/started" 2>/dev/null &
