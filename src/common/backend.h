@@ -28,6 +28,7 @@ enum exit_code {
 struct run_copy {
 	int upper, work; /* O_PATH fds, close-on-exec */
 	const char *upper_path, *work_path; /* absolute: the backend opens them in its own namespace */
+	bool is_full; /* upper has every file of the project, and there is no work */
 };
 
 struct run_request {
@@ -61,6 +62,8 @@ enum run_outcome {
 	RUN_MOVED, /* a path changed between the scan and the mounts: another attempt may succeed */
 	/* The host refuses the mechanisms of the plan's tier: a lower tier may work. */
 	RUN_HOST_REFUSED,
+	/* The copy cannot be an overlay here: a full copy may work. */
+	RUN_NO_OVERLAY,
 	/* Never returned by backend_run: its caller found that the cached plan is outdated. */
 	RUN_STALE,
 };

@@ -125,6 +125,8 @@ static int apply(struct session *session, struct copy_words *words, const struct
 		.theirs_count = options->theirs.count,
 		.is_dry_run = options->is_dry_run,
 		.is_forced = options->is_forced,
+		.keep = (size_t)plan_setting(&session->plan, SETTING_UNDO_KEEP),
+		.keep_bytes = plan_setting(&session->plan, SETTING_UNDO_SIZE),
 	};
 	if (copies_judge_open(session, copy, &judge, err) < 0 ||
 	    copy_list_changes(&session->arena, copy, &judge, &changes, err) < 0 ||

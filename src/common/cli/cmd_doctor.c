@@ -13,6 +13,7 @@
 
 #include "common/backend.h"
 #include "common/cli/progress.h"
+#include "common/copies/copies.h"
 #include "common/doctor/doctor.h"
 #include "common/base/text.h"
 #include "common/scan/scan.h"
@@ -38,6 +39,7 @@ struct doctor {
 	struct guarantee_state states[GUARANTEE_COUNT];
 	struct machine machine;
 	const char *state_directory; /* the user's, with the cached probe */
+	const char *copies; /* the directory of the state in which copies are made */
 };
 
 static int print_help(void)
@@ -114,6 +116,7 @@ static int make_world(struct doctor *doctor, struct error *err)
 	if (context_detect(&doctor->arena, &request, &doctor->context, err) < 0)
 		return -1;
 	usual = path_join(&doctor->arena, doctor->context.home, ".local/state/berm");
+	doctor->copies = doctor->context.state_directory;
 	if (strcmp(usual, doctor->context.state_directory) == 0)
 		doctor->state_directory = usual;
 	doctor->context.state_directory = doctor->scratch.state;
@@ -142,6 +145,21 @@ static int make_plan_here(struct doctor *doctor, struct error *err)
 	return make_plan(doctor, err) < 0 ? -1 : plan_scan(&doctor->plan, err);
 }
 
+/* Adds the kind of copies that --copy can make, tried with the scratch project. */
+static void examine_copies(struct doctor *doctor)
+{
+	struct arena *arena = doctor->plan.arena;
+	struct copy_outlook outlook;
+	copy_foresee(arena, doctor->copies, doctor->plan.context.project, &outlook);
+	*(struct machine_fact *)arena_push(arena, &doctor->machine) = (struct machine_fact){
+		.name = "copies",
+		.value = !outlook.reason ? "overlay"
+					 : arena_printf(arena, "%s: %s",
+							outlook.is_too_large ? "none" : "full copies of small projects only",
+							outlook.reason),
+	};
+}
+
 static int examine(struct doctor *doctor, struct error *err)
 {
 	struct progress progress;
@@ -149,6 +167,7 @@ static int examine(struct doctor *doctor, struct error *err)
 	if (make_world(doctor, err) < 0 || make_plan_here(doctor, err) < 0)
 		return -1;
 	backend_examine(&doctor->plan, doctor->state_directory, doctor->states, &doctor->machine);
+	examine_copies(doctor);
 	progress_begin(&progress, "testing the guarantees in a sandbox");
 	doctor_try(&doctor->plan, &doctor->scratch, &doctor->world, &doctor->result);
 	progress_end(&progress);

@@ -7,6 +7,7 @@
 
 #include "common/backend.h"
 #include "common/cli/progress.h"
+#include "common/cli/run_copy.h"
 #include "common/cli/session.h"
 #include "common/base/text.h"
 #include "macos/profile/profile.h"
@@ -54,6 +55,8 @@ static int show(struct session *session)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	if (progress_scan(&session->plan, &err) < 0 || (is_here && plan_note_outside_links(&session->plan, &err) < 0))
 		return report_error(&err);
+	if (is_here)
+		run_copy_note(session);
 	if (is_here)
 		backend_probe(&session->plan, states);
 	if (session->options.wants_json) {

@@ -371,6 +371,12 @@ static bool try_again(struct run *run, enum run_outcome outcome, struct run_requ
 			return false;
 		*err = (struct error){ 0 };
 		return true;
+	case RUN_NO_OVERLAY: /* again with the same plan and a full copy, once */
+		if (error_is_set(&run->copy.no_overlay))
+			return false;
+		run->copy.no_overlay = *err;
+		*err = (struct error){ 0 };
+		return true;
 	case RUN_STALE: /* again with a new plan */
 		break;
 	case RUN_HOST_REFUSED: /* again in the lower tier */
@@ -507,6 +513,7 @@ static int dry_run(struct session *session)
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	if (show_plan(session, &err) < 0 || progress_scan(&session->plan, &err) < 0)
 		return report_error(&err);
+	run_copy_note(session);
 	backend_probe(&session->plan, states);
 	return print_plan(session, states);
 }

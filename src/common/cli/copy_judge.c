@@ -115,8 +115,8 @@ int copies_judge_open(struct session *session, const struct copy *copy, struct c
 	*judge = (struct copy_judge){ .self = made, .refuses = refuses };
 	/* A copy that was applied as a whole has no baseline until its next run. Without one
 	 * everything in it counts as new. */
-	if (fstatat(copy->fd, "base", &base, AT_SYMLINK_NOFOLLOW) < 0 &&
-	    fstatat(copy->fd, "upper", &upper, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(copy->fd, copy_start(copy), &base, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    fstatat(copy->fd, copy_layer(copy), &upper, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	made->started = base.st_ctim;
 	if (plan_scan(&session->plan, err) < 0)

@@ -86,6 +86,7 @@ struct options {
 	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
 	bool wants_plan; /* agent --plan */
 	const char *copy; /* run --copy[=NAME]; NULL without */
+	bool awaits_copy; /* the name is that of BERM_COPY */
 	bool wants_wall; /* agent --commands */
 	bool is_yes; /* --yes: asks nothing */
 	bool wants_list, wants_drop; /* trust */

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The copy of a run: its name, its directories, and the line or the changes at the end. Never lets
- * a run go on with the project itself where a copy was asked for. */
+/* The copy of a run: its name, its directories, and the line or the changes at the end. An overlay
+ * is tried first, then a full copy of the project. Never lets a run go on with the project itself
+ * where a copy was asked for. */
 #include "common/cli/run_copy.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/text.h"
 #include "common/cli/commands.h"
 #include "common/cli/copy_command.h"
 #include "common/cli/copy_judge.h"
+
+enum { WAIT_MS = 10, PATIENCE_MS = 10000 };
 
 static const char variable[] = "BERM_COPY";
 
@@ -24,8 +29,34 @@ int run_copy_take_variable(struct session *session, struct error *err)
 		struct error why = *err;
 		return error_set(err, "%s: %s", variable, why.message);
 	}
+	session->options.awaits_copy = true;
 	session_add_word(session, "\ncopy"); /* the plan differs */
 	return 0;
+}
+
+void run_copy_note(struct session *session)
+{
+	struct plan *plan = &session->plan;
+	struct copy_outlook outlook;
+	struct text text = { 0 }, size = { 0 };
+
+	if (!plan_is_copy(plan))
+		return;
+	copy_foresee(plan->arena, plan->context.state_directory, plan->context.project, &outlook);
+	text_add_size(&size, outlook.bytes);
+	if (!outlook.reason)
+		text_add(&text, "copy: an overlay, which stores only changes");
+	else if (outlook.is_too_large)
+		text_add(&text,
+			 "copy: not possible, the run is refused: %s, and the project is too large to be copied as a whole",
+			 outlook.reason);
+	else
+		text_add(&text, "copy: the whole project is copied (%llu files, %s), because %s",
+			 (unsigned long long)outlook.files, size.data, outlook.reason);
+	*(struct plan_note *)arena_push(plan->arena, &plan->notes) =
+		(struct plan_note){ .kind = NOTE_OTHER, .text = arena_copy(plan->arena, text.data) };
+	text_free(&text);
+	text_free(&size);
 }
 
 /* git in a linked worktree writes to a repository that is not in the project. */
@@ -51,6 +82,25 @@ static const char *name_of(const struct session *session, struct run_copy_state 
 	return arena_printf(session->plan.arena, "undo-%ld", (long)getpid());
 }
 
+/* Commands of one agent's turn may begin while another one ends. A command in the background is not
+ * waited for. */
+static int open_copy(struct session *session, struct run_copy_state *state, struct error *err)
+{
+	const struct timespec moment = { .tv_nsec = WAIT_MS * 1000000L };
+	const struct plan *plan = &session->plan;
+	const char *name = name_of(session, state);
+
+	for (int waited = 0;; waited += WAIT_MS) {
+		*err = (struct error){ 0 };
+		if (copy_open(plan->arena, plan->context.state_directory, plan->context.project, plan->state.project_key, name,
+			      true, &state->copy, err) == 0)
+			return 0;
+		if (err->number != EBUSY || !session->options.awaits_copy || waited >= PATIENCE_MS)
+			return -1;
+		nanosleep(&moment, NULL);
+	}
+}
+
 static void close_layers(struct run_copy_state *state)
 {
 	if (state->layers.upper > 0)
@@ -58,6 +108,46 @@ static void close_layers(struct run_copy_state *state)
 	if (state->layers.work > 0)
 		close(state->layers.work);
 	state->layers = (struct run_copy){ 0 };
+}
+
+static bool hides(void *self, const char *path, bool is_directory)
+{
+	const struct plan *plan = self;
+	return plan_denied_by(plan, path_join(plan->arena, plan->context.project, path), is_directory) != NULL;
+}
+
+/* Says what was done instead of an overlay, and why. */
+static int prepare_full(struct session *session, struct run_copy_state *state, struct error *err)
+{
+	struct copy_full full = { .self = &session->plan, .hides = hides };
+	struct text size = { 0 };
+
+	if (copy_prepare_full(session->plan.arena, &state->copy, &full, &state->layers.upper, err) < 0) {
+		if (error_is_set(&state->no_overlay))
+			error_hint(err, "it would have to be, because: %s\n%s", state->no_overlay.message,
+				   state->no_overlay.hint);
+		return -1;
+	}
+	state->layers.is_full = true;
+	if (!full.is_new)
+		return 0;
+	text_add_size(&size, full.bytes);
+	fprintf(stderr, "berm: the whole project was copied (%llu files, %s)%s%s\n", (unsigned long long)full.files, size.data,
+		error_is_set(&state->no_overlay) ? ": " : "",
+		error_is_set(&state->no_overlay) ? state->no_overlay.message : "");
+	text_free(&size);
+	return 0;
+}
+
+static int prepare_layers(struct session *session, struct run_copy_state *state, struct error *err)
+{
+	struct run_copy *layers = &state->layers;
+	if (state->copy.is_full || error_is_set(&state->no_overlay))
+		return prepare_full(session, state, err);
+	if (copy_prepare(&state->copy, &layers->upper, &layers->work, err) < 0)
+		return -1;
+	layers->work_path = path_join(session->plan.arena, state->copy.directory, "work");
+	return 0;
 }
 
 int run_copy_prepare(struct session *session, struct run_copy_state *state, struct run_request *request, struct error *err)
@@ -69,15 +159,13 @@ int run_copy_prepare(struct session *session, struct run_copy_state *state, stru
 		return 0;
 	if (refuse_worktree(plan, err) < 0)
 		return -1;
-	if (!state->is_open && copy_open(plan->arena, plan->context.state_directory, plan->context.project,
-					 plan->state.project_key, name_of(session, state), true, &state->copy, err) < 0)
+	if (!state->is_open && open_copy(session, state, err) < 0)
 		return -1;
 	state->is_open = true;
 	close_layers(state); /* of an earlier attempt */
-	if (copy_prepare(&state->copy, &state->layers.upper, &state->layers.work, err) < 0)
+	if (prepare_layers(session, state, err) < 0)
 		return -1;
-	state->layers.upper_path = path_join(plan->arena, state->copy.directory, "upper");
-	state->layers.work_path = path_join(plan->arena, state->copy.directory, "work");
+	state->layers.upper_path = path_join(plan->arena, state->copy.directory, copy_layer(&state->copy));
 	request->copy = &state->layers;
 	return 0;
 }
@@ -86,11 +174,11 @@ static void report_changes(const struct run_copy_state *state, const struct copy
 {
 	const char *name = strcmp(state->copy.name, COPY_NAME_DEFAULT) == 0 ? "" : state->copy.name;
 	if (changes->count == 0)
-		fprintf(stderr, "berm: nothing changed in copy '%s'\n", state->copy.name);
+		fprintf(stderr, "berm: nothing changed in %scopy '%s'\n", state->copy.is_full ? "full " : "", state->copy.name);
 	else
-		fprintf(stderr, "berm: %zu %s in copy '%s': berm diff%s%s | berm apply%s%s | berm discard%s%s\n",
-			changes->count, changes->count == 1 ? "change" : "changes", state->copy.name, *name ? " " : "", name,
-			*name ? " " : "", name, *name ? " " : "", name);
+		fprintf(stderr, "berm: %zu %s in %scopy '%s': berm diff%s%s | berm apply%s%s | berm discard%s%s\n",
+			changes->count, changes->count == 1 ? "change" : "changes", state->copy.is_full ? "full " : "",
+			state->copy.name, *name ? " " : "", name, *name ? " " : "", name, *name ? " " : "", name);
 }
 
 /* Names what stays in the copy. */

@@ -12,12 +12,15 @@ struct run_copy_state {
 	struct copy copy;
 	bool is_open;
 	bool is_undo; /* applied at the end, and removed */
+	struct error no_overlay; /* why a full copy is made; not set: an overlay is tried */
 	struct run_copy layers;
 };
 
 /* Takes the name of BERM_COPY into the options, if they have none, and into the words by which a
  * plan is cached. */
 int run_copy_take_variable(struct session *session, struct error *err);
+/* Adds a note to a plan that asks for a copy: which kind of copy this machine can make. */
+void run_copy_note(struct session *session);
 /* Opens the copy that the plan asks for, if any, and prepares it for one attempt. */
 int run_copy_prepare(struct session *session, struct run_copy_state *state, struct run_request *request, struct error *err);
 /* When every process is dead: reports the changes, or applies them. Returns false if changes that

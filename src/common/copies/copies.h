@@ -29,6 +29,7 @@ struct copy {
 	int fd; /* of the directory, with the lock */
 	int state; /* of <state>/projects/<project key> */
 	bool is_new;
+	bool is_full; /* every file of the project was copied: it is no overlay */
 };
 
 /* True for 1 to COPY_NAME_MAX characters of [A-Za-z0-9._-] that do not begin with a dot or dash. */
@@ -43,6 +44,32 @@ int copy_open(struct arena *arena, const char *state_directory, const char *proj
  * baseline. Both fds are O_PATH directories that the caller closes. Refuses a copy whose apply was
  * interrupted. */
 int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *err);
+/* Prepares a run where no overlay can be had: copies the project as a whole, unless a full copy
+ * with changes is there already. *tree is an O_PATH directory that the caller closes. Refuses a
+ * project beyond COPY_FULL_FILES and COPY_FULL_BYTES with EFBIG in err->number. */
+enum { COPY_FULL_FILES = 5000 };
+#define COPY_FULL_BYTES (UINT64_C(200) << 20)
+struct copy_full {
+	void *self;
+	/* True for a path, relative to the project, whose content must not be copied. */
+	bool (*hides)(void *self, const char *path, bool is_directory);
+	/* Set by copy_prepare_full. */
+	bool is_new;
+	uint64_t files, bytes; /* with is_new */
+};
+int copy_prepare_full(struct arena *arena, struct copy *copy, struct copy_full *options, int *tree, struct error *err);
+/* What a run with a copy of the project would do here. */
+struct copy_outlook {
+	const char *reason; /* why it would be a full copy; NULL: an overlay */
+	/* Of a full copy: */
+	uint64_t files, bytes;
+	bool is_too_large; /* it is refused */
+};
+void copy_foresee(struct arena *arena, const char *state_directory, const char *project, struct copy_outlook *outlook);
+/* The directory of the copy's files, for messages and for the backend. */
+const char *copy_layer(const struct copy *copy);
+/* The name of the file whose ctime is the beginning of the command's changes. */
+const char *copy_start(const struct copy *copy);
 /* Ends a run whose processes are all dead: removes `work` and writes upper to the disk. */
 int copy_finish(const struct copy *copy, struct error *err);
 void copy_close(struct copy *copy);
@@ -158,6 +185,7 @@ struct copy_entry {
 	struct state_size size;
 	int64_t last_use; /* seconds since 1970 */
 	bool is_in_use;
+	bool is_full; /* as of struct copy */
 	const char *problem; /* why it was not read, or NULL */
 };
 struct copy_entries {

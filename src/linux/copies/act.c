@@ -8,8 +8,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
@@ -47,7 +49,7 @@ int stage_open(struct arena *arena, const struct copy *copy, const struct record
 	if (stage->project < 0)
 		return error_errno(err, errno, "cannot open %s", copy->project);
 	if (copy->fd >= 0)
-		stage->upper = copies_open_below(copy->fd, COPY_UPPER, O_RDONLY | O_DIRECTORY);
+		stage->upper = copies_open_below(copy->fd, copy_layer(copy), O_RDONLY | O_DIRECTORY);
 	if (record->journal.is_copied) {
 		stage->sources = open_waiting(stage, record->number, is_creating, err);
 		if (stage->sources < 0)
@@ -64,6 +66,21 @@ void stage_close(struct stage *stage)
 	cleanup_close(&stage->store);
 	cleanup_close(&stage->sources);
 	stage->project = stage->upper = stage->store = stage->sources = -1;
+}
+
+/* On one mount of these the journal of the file system has each rename before a later mark. */
+static bool keeps_order(int fd)
+{
+	struct statfs info;
+	return fstatfs(fd, &info) == 0 &&
+	       (info.f_type == EXT4_SUPER_MAGIC || info.f_type == XFS_SUPER_MAGIC || info.f_type == TMPFS_MAGIC);
+}
+
+int stage_sync(const struct stage *stage, struct error *err)
+{
+	if (!stage->journal->is_copied && keeps_order(stage->project))
+		return 0;
+	return syncfs(stage->project) < 0 ? error_errno(err, errno, "cannot write %s to the disk", stage->copy->project) : 0;
 }
 
 int stage_remove(const struct stage *stage, uint64_t number, struct error *err)
@@ -116,6 +133,8 @@ int act_forward(struct stage *stage, struct record *record, struct error *err)
 			states->items[i] = compare_identity(&info);
 	}
 	if (record->journal.is_copied && save_originals(stage, record, err) < 0)
+		return -1;
+	if (stage_sync(stage, err) < 0)
 		return -1;
 	return record_mark(record, RECORD_DONE, &record->done, err);
 }
@@ -221,6 +240,37 @@ static void add_restored(const struct stage *stage, int directory, const char *n
 				     depth + 1);
 }
 
+/* The tree of a full copy never lost its versions. They are changes again. */
+static int note_unapplied(const struct stage *stage, struct error *err)
+{
+	struct tree_base base = { 0 };
+	/* Of two operations on a name the first knows what was there. */
+	for (size_t i = stage->journal->count; i-- > 0;) {
+		const struct journal_operation *operation = &stage->journal->items[i];
+		struct stat was = { .st_mode = S_IFREG | operation->before_mode };
+		if (operation->is_directory)
+			was.st_mode = S_IFDIR | operation->before_mode;
+		tree_base_add(stage->arena, &base, operation->path,
+			      operation->kind == JOURNAL_ADD || operation->kind == JOURNAL_MAKE_DIRECTORY ? NULL : &was);
+	}
+	return tree_base_append(stage->copy, &base, err);
+}
+
+int act_note_applied(const struct stage *stage, struct error *err)
+{
+	struct tree_base base = { 0 };
+	for (size_t i = 0; i < stage->journal->count; i++) {
+		const struct journal_operation *operation = &stage->journal->items[i];
+		const char *name;
+		struct stat info;
+		autoclose int parent = step_open_parent(stage->arena, stage->upper, operation->path, &name);
+		bool is_there = operation->kind != JOURNAL_DELETE && parent >= 0 &&
+				fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+		tree_base_add(stage->arena, &base, operation->path, is_there ? &info : NULL);
+	}
+	return tree_base_append(stage->copy, &base, err);
+}
+
 /* Only what was restored here is known: a file that the project changed meanwhile stays a
  * conflict. */
 int act_backward(const struct stage *stage, size_t *kept, struct error *err)
@@ -242,6 +292,8 @@ int act_backward(const struct stage *stage, size_t *kept, struct error *err)
 	}
 	if (stage->copy->fd >= 0)
 		own_files_add(stage->copy, &known);
+	if (status == 0 && stage->copy->is_full)
+		return note_unapplied(stage, err);
 	for (size_t i = 0; status == 0 && i < stage->journal->count; i++)
 		*kept += !give_back(stage, i);
 	return status;
@@ -272,6 +324,8 @@ int act_roll_back(struct arena *arena, const struct copy *copy, int store, struc
 		status = stage_open(arena, copy, record, false, &stage, err);
 		if (status == 0)
 			status = act_backward(&stage, &kept, err);
+		if (status == 0)
+			status = stage_sync(&stage, err);
 		stage_close(&stage);
 	}
 	if (status == 0 && record->journal.is_copied)

@@ -57,9 +57,9 @@ static bool is_one_mount(const struct copy *copy, int store)
  * when a part of the directory was applied. */
 static int spell_out_opaque(struct arena *arena, const struct copy *copy, const struct copy_changes *changes, struct error *err)
 {
-	autoclose int upper = copies_open_below(copy->fd, COPY_UPPER, O_RDONLY | O_DIRECTORY);
+	autoclose int upper = copies_open_below(copy->fd, copy_layer(copy), O_RDONLY | O_DIRECTORY);
 	if (upper < 0)
-		return error_errno(err, errno, "cannot open %s/%s", copy->directory, COPY_UPPER);
+		return error_errno(err, errno, "cannot open %s/%s", copy->directory, copy_layer(copy));
 	for (size_t i = 0; changes->opaque_count > 0 && i < changes->count; i++) {
 		const struct copy_change *change = &changes->items[i];
 		const char *name;
@@ -129,36 +129,50 @@ static void clear_applied(const struct stage *stage, const struct record *record
 	}
 }
 
+/* How an apply ends. */
+struct ending {
+	bool is_whole; /* every change of the copy is applied */
+	bool is_resumed;
+	struct record_bounds kept;
+};
+
 static int finish(struct arena *arena, const struct copy *copy, int store, struct stage *stage, struct record *record,
-		  bool is_whole, struct error *err)
+		  const struct ending *ending, struct error *err)
 {
+	bool is_whole = ending->is_whole;
 	struct copy_changes left;
 
-	clear_applied(stage, record);
+	if (!copy->is_full)
+		clear_applied(stage, record);
+	else if (act_note_applied(stage, err) < 0)
+		return -1;
 	act_note_known(stage, &record->done);
 	if (record->journal.is_copied && stage_remove(stage, record->number, err) < 0)
 		return -1;
-	record_prune(arena, store);
+	record_prune(arena, store, &ending->kept);
+	/* A full copy without changes begins anew at its next run. */
+	if (copy->is_full)
+		return 0;
 	if (!is_whole)
 		is_whole = copy_list_changes(arena, copy, NULL, &left, err) == 0 && left.count == 0;
 	return is_whole ? act_reset_copy(copy, err) : 0;
 }
 
 /* Acts on a record. Takes it back after a failure. */
-static int run(struct arena *arena, const struct copy *copy, int store, struct record *record, bool is_whole, bool is_resumed,
+static int run(struct arena *arena, const struct copy *copy, int store, struct record *record, const struct ending *ending,
 	       struct error *err)
 {
 	struct error ignored = { 0 };
 	struct stage stage;
-	int status = stage_open(arena, copy, record, !is_resumed, &stage, err);
+	int status = stage_open(arena, copy, record, !ending->is_resumed, &stage, err);
 
-	stage.is_resumed = is_resumed;
+	stage.is_resumed = ending->is_resumed;
 	if (status == 0 && record->journal.is_copied && !record->has_ready)
 		status = copy_sources(&stage, record, err);
 	if (status == 0)
 		status = act_forward(&stage, record, err);
 	if (status == 0) {
-		status = finish(arena, copy, store, &stage, record, is_whole, err);
+		status = finish(arena, copy, store, &stage, record, ending, err);
 		stage_close(&stage);
 		return status;
 	}
@@ -172,6 +186,7 @@ static int run(struct arena *arena, const struct copy *copy, int store, struct r
 
 int copy_resume(struct arena *arena, const struct copy *copy, struct copy_report *report, struct error *err)
 {
+	const struct ending ending = { .is_resumed = true, .kept = { UNDO_KEEP, UNDO_KEEP_BYTES } };
 	struct record pending = { .fd = -1 };
 	autoclose int store = record_open_store(copy->state, false, err);
 	int found;
@@ -193,15 +208,21 @@ int copy_resume(struct arena *arena, const struct copy *copy, struct copy_report
 						.applied = pending.journal.count,
 						.is_continued = true,
 						.is_copied = pending.journal.is_copied };
-		found = run(arena, copy, store, &pending, false, true, err) < 0 ? -1 : 1;
+		found = run(arena, copy, store, &pending, &ending, err) < 0 ? -1 : 1;
 	}
 	record_close(&pending);
 	return found;
 }
 
 static int write_and_run(struct arena *arena, const struct copy *copy, const struct copy_changes *changes,
-			 const bool *is_chosen, struct copy_report *report, struct error *err)
+			 const struct copy_apply_options *options, const bool *is_chosen, struct copy_report *report,
+			 struct error *err)
 {
+	const struct ending ending = {
+		.is_whole = report->applied == changes->count,
+		.kept = { options->keep ? options->keep : UNDO_KEEP,
+			  options->keep_bytes ? options->keep_bytes : UNDO_KEEP_BYTES },
+	};
 	struct journal journal = { .copy = copy->name, .time = (int64_t)time(NULL) };
 	struct record record = { .fd = -1 };
 	autoclose int store = record_open_store(copy->state, true, err);
@@ -215,12 +236,12 @@ static int write_and_run(struct arena *arena, const struct copy *copy, const str
 		record_close(&record);
 		return status;
 	}
-	report->is_copied = journal.is_copied = !is_one_mount(copy, store);
+	report->is_copied = journal.is_copied = copy->is_full || !is_one_mount(copy, store);
 	select_operations(arena, changes, is_chosen, &journal);
 	if (spell_out_opaque(arena, copy, changes, err) < 0 || record_create(arena, store, &journal, &record, err) < 0)
 		return -1;
 	report->number = record.number;
-	status = run(arena, copy, store, &record, report->applied == changes->count, false, err);
+	status = run(arena, copy, store, &record, &ending, err);
 	record_close(&record);
 	return status;
 }
@@ -246,7 +267,7 @@ int copy_apply(struct arena *arena, const struct copy *copy, struct copy_changes
 			report->applied = 0;
 		return 0;
 	}
-	if (write_and_run(arena, copy, changes, is_chosen, report, err) < 0) {
+	if (write_and_run(arena, copy, changes, options, is_chosen, report, err) < 0) {
 		report->applied = 0;
 		report->number = 0;
 		return -1;

@@ -4,7 +4,10 @@
  * one name in an open directory, and no symlink and no mount point is crossed.
  *
  * A character device 0:0 is a deletion. An opaque directory replaces that of the project, and so do
- * all directories below it: names that it lacks are deleted. Every other directory is merged. */
+ * all directories below it: names that it lacks are deleted. Every other directory is merged.
+ *
+ * A full copy has no such marks. What it began with decides: a file that is still the same is no
+ * change, whatever the project did, and a name that it lacks is deleted if it was there. */
 #include "linux/copies/internal.h"
 
 #include <dirent.h>
@@ -36,6 +39,7 @@ struct walk {
 	struct copy_changes *changes;
 	struct timespec base;
 	struct known_files known;
+	struct tree_base full; /* of a full copy */
 	struct error *err;
 };
 
@@ -75,7 +79,7 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static int add_names(struct walk *walk, int directory, const char *path, struct names *names)
+static int add_names(const struct walk *walk, int directory, const char *path, struct names *names)
 {
 	autoclosedir DIR *stream = NULL;
 	const struct dirent *entry;
@@ -97,7 +101,7 @@ static int list_names(struct walk *walk, const struct place *place, struct names
 	size_t kept = 0;
 	if (place->upper >= 0 && add_names(walk, place->upper, place->path, names) < 0)
 		return -1;
-	if (place->lower >= 0 && (place->is_opaque || place->upper < 0) &&
+	if (place->lower >= 0 && (place->is_opaque || place->upper < 0 || walk->copy->is_full) &&
 	    add_names(walk, place->lower, place->path, names) < 0)
 		return -1;
 	if (names->count > 0)
@@ -255,6 +259,42 @@ static const char *open_sides(const struct place *place, const struct found *fou
 	return problem;
 }
 
+/* Counts the entries of a tree that are as they were when the full copy was made. Returns false at
+ * the first one that is not. */
+static bool count_unchanged(const struct walk *walk, int directory, const char *path, size_t *count, unsigned depth)
+{
+	struct names names = { 0 };
+	if (depth > DEPTH_MAX || add_names(walk, directory, path, &names) < 0)
+		return false;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *inner = arena_printf(walk->arena, "%s/%s", path, names.items[i]);
+		const struct tree_entry *began = tree_base_find(&walk->full, inner);
+		struct copy_identity now;
+		struct stat info;
+		if (!began || fstatat(directory, names.items[i], &info, AT_SYMLINK_NOFOLLOW) < 0 || info.st_mode != began->mode)
+			return false;
+		now = compare_identity(&info);
+		(*count)++;
+		if (S_ISDIR(info.st_mode)) {
+			autoclose int fd = copies_open_below(directory, names.items[i], O_RDONLY | O_DIRECTORY);
+			if (fd < 0 || !count_unchanged(walk, fd, inner, count, depth + 1))
+				return false;
+		} else if (!compare_is_same(&now, &began->identity)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* True if the command has changed nothing in a directory of a full copy, which the project has on
+ * another mount. */
+static bool is_unchanged_inside(const struct walk *walk, int upper, const char *path)
+{
+	size_t count = 0;
+	return walk->copy->is_full && upper >= 0 && count_unchanged(walk, upper, path, &count, 0) &&
+	       count == tree_base_count(&walk->full, path);
+}
+
 /* Enters a directory whose own change, if any, is `index`. */
 static int enter(struct walk *walk, const struct place *place, const struct found *found, enum sides sides, size_t index)
 {
@@ -264,7 +304,8 @@ static int enter(struct walk *walk, const struct place *place, const struct foun
 	const char *problem = open_sides(place, found, sides, &inner);
 	int status;
 
-	inner.is_opaque = !problem && sides == SIDES_BOTH && (place->is_opaque || compare_is_opaque(inner.upper));
+	inner.is_opaque =
+		!problem && sides == SIDES_BOTH && !walk->copy->is_full && (place->is_opaque || compare_is_opaque(inner.upper));
 	inner.unit = unit_of(place, found, inner.upper, inner.lower);
 	if (sides != SIDE_UPPER) {
 		inner.parent = found->lower.st_ino;
@@ -277,8 +318,12 @@ static int enter(struct walk *walk, const struct place *place, const struct foun
 	}
 	if (inner.is_opaque)
 		note_opaque(walk, found->path);
-	status = problem ? refuse_inside(walk, place, found, index, sides == SIDE_LOWER ? COPY_DELETED : COPY_MODE, problem)
-			 : walk_place(walk, &inner);
+	if (problem && index == COPY_NO_CHANGE && is_unchanged_inside(walk, inner.upper, found->path))
+		status = 0;
+	else if (problem)
+		status = refuse_inside(walk, place, found, index, sides == SIDE_LOWER ? COPY_DELETED : COPY_MODE, problem);
+	else
+		status = walk_place(walk, &inner);
 	cleanup_close(&inner.upper);
 	cleanup_close(&inner.lower);
 	return status;
@@ -294,10 +339,19 @@ static int take_deletion(struct walk *walk, const struct place *place, const str
 	return S_ISDIR(found->lower.st_mode) ? enter(walk, place, found, SIDE_LOWER, index) : 0;
 }
 
+/* True if the command has changed the mode of a directory. */
+static bool has_new_mode(const struct walk *walk, const struct found *found)
+{
+	const struct tree_entry *began = walk->copy->is_full ? tree_base_find(&walk->full, found->path) : NULL;
+	if (began && began->identity.inode != 0 && (began->mode & DIRECTORY_MODE_MASK) == mode_of(&found->upper))
+		return false;
+	return mode_of(&found->upper) != mode_of(&found->lower);
+}
+
 static int take_merged(struct walk *walk, const struct place *place, const struct found *found)
 {
 	size_t index = COPY_NO_CHANGE;
-	if (mode_of(&found->upper) != mode_of(&found->lower) && add_change(walk, place, found, COPY_MODE, &index) < 0)
+	if (has_new_mode(walk, found) && add_change(walk, place, found, COPY_MODE, &index) < 0)
 		return -1;
 	return enter(walk, place, found, SIDES_BOTH, index);
 }
@@ -307,6 +361,13 @@ static int take_merged(struct walk *walk, const struct place *place, const struc
  * which the project changed something is in doubt. Directories of the project cannot be renamed. */
 static bool has_vanished(const struct walk *walk, const struct place *place, const struct found *found)
 {
+	if (walk->copy->is_full) {
+		const struct tree_entry *began = tree_base_find(&walk->full, found->path);
+		if (!began)
+			return false;
+		return !found->is_lower ||
+		       (began->identity.inode != 0 && (began->mode & S_IFMT) != (found->lower.st_mode & S_IFMT));
+	}
 	if (found->is_lower ? S_ISDIR(found->lower.st_mode) || !find_conflict(walk, found) : !place->may_have_vanished)
 		return false;
 	if (found->is_lower && !S_ISDIR(found->upper.st_mode))
@@ -333,6 +394,12 @@ static int take_new(struct walk *walk, const struct place *place, const struct f
 	}
 	if (is_directory && enter(walk, place, found, SIDE_UPPER, index) < 0)
 		return -1;
+	/* The project has removed a directory in which the command changed nothing. */
+	if (is_directory && !found->is_lower && walk->copy->is_full && tree_base_find(&walk->full, found->path) &&
+	    walk->changes->count == index + 1) {
+		walk->changes->count--;
+		return 0;
+	}
 	return was_directory ? enter(walk, place, found, SIDE_LOWER, index) : 0;
 }
 
@@ -356,11 +423,29 @@ static int take_pair(struct walk *walk, const struct place *place, const struct 
 	return add_change(walk, place, found, is_same ? COPY_MODE : COPY_MODIFIED, &index);
 }
 
+/* True if the command has not changed this name of a full copy. A directory is entered. */
+static bool is_as_it_began(const struct walk *walk, const struct place *place, const struct found *found)
+{
+	const struct tree_entry *began = tree_base_find(&walk->full, found->path);
+	struct copy_identity now;
+
+	/* The project's own, unless the directory is deleted as a whole. */
+	if (!found->is_upper)
+		return place->upper >= 0 && !began;
+	if (!began || S_ISDIR(found->upper.st_mode))
+		return false;
+	now = compare_identity(&found->upper);
+	return compare_is_same(&now, &began->identity);
+}
+
 static int take(struct walk *walk, const struct place *place, const struct found *found)
 {
 	const mode_t upper = found->upper.st_mode, lower = found->lower.st_mode;
+	const bool is_full = walk->copy->is_full;
 
-	if (!found->is_upper || copies_is_whiteout(&found->upper))
+	if (is_full && is_as_it_began(walk, place, found))
+		return 0;
+	if (!found->is_upper || (!is_full && copies_is_whiteout(&found->upper)))
 		return take_deletion(walk, place, found);
 	if (!found->is_lower || (upper & S_IFMT) != (lower & S_IFMT))
 		return take_new(walk, place, found);
@@ -444,7 +529,7 @@ int copy_list_changes(struct arena *arena, const struct copy *copy, const struct
 		      struct copy_changes *changes, struct error *err)
 {
 	struct walk walk = { .arena = arena, .copy = copy, .judge = judge_or_null, .changes = changes, .err = err };
-	autoclose int upper = copies_open_below(copy->fd, COPY_UPPER, O_RDONLY | O_DIRECTORY);
+	autoclose int upper = copies_open_below(copy->fd, copy_layer(copy), O_RDONLY | O_DIRECTORY);
 	autoclose int lower = open(copy->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct place root = { .upper = upper, .lower = lower, .path = "", .within = COPY_NO_CHANGE };
 	struct stat info;
@@ -453,11 +538,13 @@ int copy_list_changes(struct arena *arena, const struct copy *copy, const struct
 	if (lower < 0 || fstat(lower, &info) < 0)
 		return error_errno(err, errno, "cannot open %s", copy->project);
 	if (upper < 0)
-		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot open %s/%s", copy->directory, COPY_UPPER);
+		return errno == ENOENT ? 0 : error_errno(err, errno, "cannot open %s/%s", copy->directory, copy_layer(copy));
 	if (copies_read_base(copy, &walk.base) < 0)
 		return error_set(err, "%s has no baseline to detect changes of the project", copy->directory);
 	own_files_read(arena, copy, &walk.known);
-	root.is_opaque = compare_is_opaque(upper);
+	if (copy->is_full && tree_base_read(arena, copy, &walk.full, err) < 0)
+		return -1;
+	root.is_opaque = !copy->is_full && compare_is_opaque(upper);
 	root.parent = info.st_ino;
 	root.may_have_vanished = is_since(&walk, &info);
 	if (walk_place(&walk, &root) < 0)

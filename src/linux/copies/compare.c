@@ -103,7 +103,7 @@ int copy_read(struct arena *arena, const struct copy *copy, const struct copy_ch
 {
 	const struct copy_side *side = which == COPY_BEFORE ? &change->before : &change->after;
 	autoclose int root = which == COPY_BEFORE ? open(copy->project, O_PATH | O_DIRECTORY | O_CLOEXEC)
-						  : copies_open_below(copy->fd, COPY_UPPER, O_PATH | O_DIRECTORY);
+						  : copies_open_below(copy->fd, copy_layer(copy), O_PATH | O_DIRECTORY);
 	autoclose int fd = root < 0 ? -1 : copies_open_below(root, change->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	struct private_file file;
 

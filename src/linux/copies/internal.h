@@ -19,6 +19,11 @@
 #define COPY_BASE "base"
 #define COPY_BOOT "boot"
 #define COPY_KNOWN "known"
+/* Of a full copy: the files, what they were when the copy was made, and the mark that it is
+ * complete. */
+#define COPY_TREE "tree"
+#define COPY_TREE_BASE "tree-base"
+#define COPY_MADE "made"
 
 /* Opens a directory below `root`. Crosses no symlink and no mount point, and never leaves root. ""
  * is root itself. Returns an fd that the caller closes, or -1 with errno. */
@@ -40,6 +45,11 @@ int copies_make_directory(int parent, const char *name, mode_t mode);
 int copies_make_upper(const struct copy *copy, struct error *err);
 /* Makes the baseline, if there is none, and waits until the clock has moved past it. */
 int copies_make_base(const struct copy *copy, struct error *err);
+/* Makes an empty file, and waits until the clock has moved past its ctime. One that exists
+ * stays. */
+int copies_make_mark(const struct copy *copy, const char *name, struct error *err);
+/* Writes the boot id, unless there is one. */
+int copies_write_boot_id(const struct copy *copy, struct error *err);
 /* Returns 0, or -1 if there is no baseline. */
 int copies_read_base(const struct copy *copy, struct timespec *base);
 /* Removes `name` of the copy with all its content, if it exists. */
@@ -60,6 +70,26 @@ void own_files_read(struct arena *arena, const struct copy *copy, struct known_f
 bool own_files_have(const struct known_files *known, const char *path, const struct copy_identity *identity);
 /* Adds files. Best effort. */
 void own_files_add(const struct copy *copy, const struct known_files *more);
+
+/* tree_base.c: the state in which a full copy began. */
+struct tree_entry {
+	const char *path;
+	mode_t mode; /* with the type; 0: there was none */
+	struct copy_identity identity; /* of the file in the tree; 0: it is not the project's */
+	size_t order;
+};
+struct tree_base {
+	struct tree_entry *items; /* sorted after tree_base_read */
+	size_t count;
+};
+int tree_base_read(struct arena *arena, const struct copy *copy, struct tree_base *base, struct error *err);
+/* Returns the last entry of a path, or NULL if the copy began without it. */
+const struct tree_entry *tree_base_find(const struct tree_base *base, const char *path);
+/* Counts the paths below a directory. */
+size_t tree_base_count(const struct tree_base *base, const char *directory);
+/* Adds an entry for a file of the tree; for NULL: there is none. */
+void tree_base_add(struct arena *arena, struct tree_base *base, const char *path, const struct stat *info);
+int tree_base_append(const struct copy *copy, const struct tree_base *more, struct error *err);
 
 /* compare.c: single files of both sides. */
 struct copy_identity compare_identity(const struct stat *info);
@@ -92,6 +122,8 @@ int transfer_strip(int directory, const char *name);
  * user.overlay.* attributes. It is on the disk afterwards. An incomplete copy stays after a
  * failure. */
 int transfer_copy(int from, const char *name, int to, const char *new_name);
+/* Copies a single file, symlink or FIFO in the same way, but not to the disk. */
+int transfer_copy_one(int from, const char *name, int to, const char *new_name, const struct stat *info);
 /* Renames to an unused name. A directory that its owner cannot write is made writable and gets
  * `mode` afterwards. */
 int transfer_rename(int from, const char *name, int to, const char *new_name, bool is_directory, mode_t mode);
@@ -160,8 +192,13 @@ void record_close(struct record *record);
 int record_remove(int store, uint64_t number, struct error *err);
 /* Finds the apply or undo that was interrupted. Returns 1, 0 if there is none, or -1 with err. */
 int record_find_pending(struct arena *arena, int store, struct record *record, struct error *err);
-/* Removes the oldest records beyond UNDO_KEEP and UNDO_KEEP_BYTES, but never the newest. */
-void record_prune(struct arena *arena, int store);
+/* How much of the past is kept. */
+struct record_bounds {
+	size_t count;
+	uint64_t bytes;
+};
+/* Removes the oldest records beyond these bounds, but never the newest. */
+void record_prune(struct arena *arena, int store, const struct record_bounds *bounds);
 
 /* act.c: whole journals. */
 /* Opens the places of a record. With is_copied this is a directory in the project, made with
@@ -169,6 +206,8 @@ void record_prune(struct arena *arena, int store);
 int stage_open(struct arena *arena, const struct copy *copy, const struct record *record, bool is_creating, struct stage *stage,
 	       struct error *err);
 void stage_close(struct stage *stage);
+/* Writes the names of the project's files to the disk, before a mark says that they are there. */
+int stage_sync(const struct stage *stage, struct error *err);
 /* Removes the directory in the project. */
 int stage_remove(const struct stage *stage, uint64_t number, struct error *err);
 /* Does all operations and marks the record as done. Fills record->done. */
@@ -181,6 +220,8 @@ int act_backward(const struct stage *stage, size_t *kept, struct error *err);
 int act_roll_back(struct arena *arena, const struct copy *copy, int store, struct record *record, struct error *err);
 /* Records as known what the operations left in the project. */
 void act_note_known(const struct stage *stage, const struct journal_states *done);
+/* Records that the tree of a full copy is what the project has now. */
+int act_note_applied(const struct stage *stage, struct error *err);
 /* Makes an empty copy like a new one, with a new baseline at the next run. */
 int act_reset_copy(const struct copy *copy, struct error *err);
 

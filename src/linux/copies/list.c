@@ -31,8 +31,9 @@ static void add_entry(struct arena *arena, int copies, const char *name, bool ha
 	}
 	entry->last_use = (int64_t)info.st_mtime;
 	entry->is_in_use = state_is_in_use(fd);
+	entry->is_full = fstatat(fd, COPY_MADE, &info, AT_SYMLINK_NOFOLLOW) == 0;
 	if (has_sizes)
-		state_measure(fd, COPY_UPPER, &entry->size);
+		state_measure(fd, entry->is_full ? COPY_TREE : COPY_UPPER, &entry->size);
 }
 
 int copies_list(struct arena *arena, const char *state_directory, const char *project_key, bool has_sizes,

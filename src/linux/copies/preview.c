@@ -33,24 +33,41 @@ static int open_upper(const struct copy *copy)
 		errno = EAGAIN;
 		return -1;
 	}
-	return openat(directory, "upper", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(directory, copy_layer(copy), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Returns a detached, read-only mount of both layers. */
+static int new_overlay(int upper, int project)
+{
+	autoclose int fs = -1;
+	char layers[64];
+
+	snprintf(layers, sizeof layers, "/proc/self/fd/%d:/proc/self/fd/%d", upper, project);
+	fs = sys_fsopen("overlay");
+	if (fs < 0 || sys_fsconfig(fs, FS_SET_STRING, "lowerdir", layers) < 0 ||
+	    sys_fsconfig(fs, FS_SET_FLAG, "userxattr", NULL) < 0 || sys_fsconfig(fs, FS_CREATE, NULL, NULL) < 0)
+		return -1;
+	return sys_fsmount(fs, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV);
+}
+
+/* The same of a full copy. */
+static int new_bind(int tree)
+{
+	autoclose int mount = mount_clone(tree, false);
+	if (mount < 0 || mount_set(mount, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV, false) < 0)
+		return -1;
+	return steal_fd(&mount);
 }
 
 static int mount_copy(const struct copy *copy, struct error *err)
 {
 	autoclose int upper = open_upper(copy);
 	autoclose int project = mount_open(AT_FDCWD, copy->project);
-	autoclose int fs = -1, tree = -1;
-	char layers[64];
+	autoclose int tree = -1;
 
 	if (upper < 0 || project < 0)
 		return error_errno(err, errno, "cannot open the copy or its project");
-	snprintf(layers, sizeof layers, "/proc/self/fd/%d:/proc/self/fd/%d", upper, project);
-	fs = sys_fsopen("overlay");
-	if (fs < 0 || sys_fsconfig(fs, FS_SET_STRING, "lowerdir", layers) < 0 ||
-	    sys_fsconfig(fs, FS_SET_FLAG, "userxattr", NULL) < 0 || sys_fsconfig(fs, FS_CREATE, NULL, NULL) < 0)
-		return error_errno(err, errno, "cannot mount the copy");
-	tree = sys_fsmount(fs, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV);
+	tree = copy->is_full ? new_bind(upper) : new_overlay(upper, project);
 	if (tree < 0 || mount_attach(tree, project) < 0)
 		return error_errno(err, errno, "cannot mount the copy");
 	return 0;

@@ -207,7 +207,7 @@ int record_find_pending(struct arena *arena, int store, struct record *record, s
 	return 0;
 }
 
-void record_prune(struct arena *arena, int store)
+void record_prune(struct arena *arena, int store, const struct record_bounds *bounds)
 {
 	struct record_numbers numbers;
 	struct error err = { 0 };
@@ -220,7 +220,7 @@ void record_prune(struct arena *arena, int store)
 		if (record_open(arena, store, numbers.items[i], &record, &err) < 0)
 			continue;
 		bytes += record.journal.bytes;
-		if (record.state != UNDO_INTERRUPTED && (kept >= UNDO_KEEP || (kept > 0 && bytes > UNDO_KEEP_BYTES)))
+		if (record.state != UNDO_INTERRUPTED && kept > 0 && (kept >= bounds->count || bytes > bounds->bytes))
 			(void)record_remove(store, record.number, &err);
 		kept++;
 		record_close(&record);

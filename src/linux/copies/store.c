@@ -108,6 +108,7 @@ static int try_open(struct arena *arena, const char *state_directory, const char
 		return error_errno(err, errno, "cannot lock %s", copy->directory);
 	if (!is_in_place(copies, copy->name, own))
 		return error_errno(err, EAGAIN, "cannot open %s", copy->directory);
+	copy->is_full = fstatat(own, COPY_MADE, &info, AT_SYMLINK_NOFOLLOW) == 0;
 	copy->fd = steal_fd(&own);
 	copy->state = steal_fd(&state);
 	return 0;
@@ -156,7 +157,7 @@ static int read_boot_id(char id[BOOT_ID_BYTES + 1])
 
 /* A volatile overlay is not written to the disk until copy_finish, which removes the boot id. If
  * the machine loses power before, the id is one of another boot. */
-static int write_boot_id(const struct copy *copy, struct error *err)
+int copies_write_boot_id(const struct copy *copy, struct error *err)
 {
 	const struct private_file_options options = { .mode = 0600 };
 	char id[BOOT_ID_BYTES + 1];
@@ -206,16 +207,31 @@ static int wait_for_clock(const struct copy *copy, const struct timespec *base, 
 	return error_set(err, "the clock of the file system of %s does not advance", copy->directory);
 }
 
-int copies_make_base(const struct copy *copy, struct error *err)
+int copies_make_mark(const struct copy *copy, const char *name, struct error *err)
 {
-	autoclose int fd = openat(copy->fd, COPY_BASE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	autoclose int fd = openat(copy->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	struct stat info;
 
 	if (fd < 0 && errno == EEXIST)
 		return 0;
 	if (fd < 0 || fstat(fd, &info) < 0)
-		return error_errno(err, errno, "cannot write %s/%s", copy->directory, COPY_BASE);
+		return error_errno(err, errno, "cannot write %s/%s", copy->directory, name);
 	return wait_for_clock(copy, &info.st_ctim, err);
+}
+
+int copies_make_base(const struct copy *copy, struct error *err)
+{
+	return copies_make_mark(copy, COPY_BASE, err);
+}
+
+const char *copy_layer(const struct copy *copy)
+{
+	return copy->is_full ? COPY_TREE : COPY_UPPER;
+}
+
+const char *copy_start(const struct copy *copy)
+{
+	return copy->is_full ? COPY_MADE : COPY_BASE;
 }
 
 int copies_read_base(const struct copy *copy, struct timespec *base)
@@ -238,6 +254,8 @@ int copies_make_directory(int parent, const char *name, mode_t mode)
 int copies_make_upper(const struct copy *copy, struct error *err)
 {
 	struct stat info;
+	if (copy->is_full)
+		return 0;
 	if (stat(copy->project, &info) < 0)
 		return error_errno(err, errno, "cannot inspect %s", copy->project);
 	if (copies_make_directory(copy->fd, COPY_UPPER, info.st_mode & 01777) < 0)
@@ -271,7 +289,7 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 	if (copies_refuse_pending(copy, err) < 0)
 		return -1;
 	*err = (struct error){ 0 };
-	if (copies_make_upper(copy, err) < 0 || make_work(copy, err) < 0 || write_boot_id(copy, err) < 0 ||
+	if (copies_make_upper(copy, err) < 0 || make_work(copy, err) < 0 || copies_write_boot_id(copy, err) < 0 ||
 	    copies_make_base(copy, err) < 0)
 		return -1;
 	own_upper = open_layer(copy, COPY_UPPER, err);
@@ -286,7 +304,7 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 
 int copy_finish(const struct copy *copy, struct error *err)
 {
-	autoclose int upper = copies_open_below(copy->fd, COPY_UPPER, O_RDONLY | O_DIRECTORY);
+	autoclose int upper = copies_open_below(copy->fd, copy_layer(copy), O_RDONLY | O_DIRECTORY);
 
 	if (copies_remove(copy->fd, COPY_WORK, copy->directory, err) < 0)
 		return -1;

@@ -155,7 +155,7 @@ static int copy_bytes(int from, int to)
 	return length < 0 ? -1 : 0;
 }
 
-static int copy_file(int from, const char *name, int to, const char *new_name, const struct stat *info)
+static int copy_file(int from, const char *name, int to, const char *new_name, const struct stat *info, bool is_synced)
 {
 	const struct timespec times[2] = { info->st_atim, info->st_mtim };
 	autoclose int source = openat(from, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
@@ -167,7 +167,7 @@ static int copy_file(int from, const char *name, int to, const char *new_name, c
 	copy_attributes(source, target);
 	if (fchmod(target, info->st_mode & 0777) < 0 || futimens(target, times) < 0)
 		return -1;
-	return fsync(target);
+	return is_synced ? fsync(target) : 0;
 }
 
 static int copy_link(int from, const char *name, int to, const char *new_name)
@@ -180,6 +180,18 @@ static int copy_link(int from, const char *name, int to, const char *new_name)
 	}
 	target[length] = '\0';
 	return symlinkat(target, to, new_name);
+}
+
+int transfer_copy_one(int from, const char *name, int to, const char *new_name, const struct stat *info)
+{
+	if (S_ISREG(info->st_mode))
+		return copy_file(from, name, to, new_name, info, false);
+	if (S_ISLNK(info->st_mode))
+		return copy_link(from, name, to, new_name);
+	if (S_ISFIFO(info->st_mode))
+		return mknodat(to, new_name, (info->st_mode & 0777) | S_IFIFO, 0);
+	errno = EPERM;
+	return -1;
 }
 
 static int copy_any(int from, const char *name, int to, const char *new_name, unsigned depth);
@@ -216,18 +228,13 @@ static int copy_any(int from, const char *name, int to, const char *new_name, un
 		return -1;
 	}
 	if (S_ISREG(info.st_mode))
-		return copy_file(from, name, to, new_name, &info);
-	if (S_ISLNK(info.st_mode))
-		return copy_link(from, name, to, new_name);
+		return copy_file(from, name, to, new_name, &info, true);
 	if (S_ISDIR(info.st_mode))
 		return copy_directory(from, name, to, new_name, &info, depth);
-	if (S_ISFIFO(info.st_mode))
-		return mknodat(to, new_name, (info.st_mode & 0777) | S_IFIFO, 0);
 	/* Sockets of a deleted directory: nothing could connect to a copy of one. */
 	if (S_ISSOCK(info.st_mode) && depth > 0)
 		return 0;
-	errno = EPERM;
-	return -1;
+	return transfer_copy_one(from, name, to, new_name, &info);
 }
 
 int transfer_copy(int from, const char *name, int to, const char *new_name)

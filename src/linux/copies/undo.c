@@ -227,6 +227,8 @@ static int take_back(struct arena *arena, const struct copy *copy, int store, st
 	if (status == 0 && copy->fd >= 0)
 		status = copies_make_base(copy, err);
 	if (status == 0)
+		status = stage_sync(&stage, err);
+	if (status == 0)
 		status = record_mark(record, RECORD_UNDONE, NULL, err);
 	if (status == 0 && record->journal.is_copied)
 		status = stage_remove(&stage, record->number, err);

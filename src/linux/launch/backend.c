@@ -284,7 +284,9 @@ static int complete(struct launch *launch, const struct run_request *request, st
 	if (!launch->is_scanned && scan_for_init(launch, request, supervision->pid, err) < 0)
 		return -1;
 	supervisor_check_terminal(supervision);
-	repair_prepare(&launch->repair, launch->plan, supervision->pid, supervision->pidfd);
+	/* The host's changes do not show in a full copy. */
+	if (!launch->copy || !launch->copy->is_full)
+		repair_prepare(&launch->repair, launch->plan, supervision->pid, supervision->pidfd);
 	if (launch->tier->fill_run_files(launch, &supervision->run_files_pending, err) < 0)
 		return -1;
 	if (launch->is_scanned) {
@@ -383,6 +385,8 @@ static int run_with_egress(struct launch *launch, const struct run_request *requ
 /* EAGAIN: a path changed between the scan and the mounts. */
 static enum run_outcome outcome_of(const struct launch *launch, const struct error *err)
 {
+	if (err->stage == STAGE_OVERLAY)
+		return RUN_NO_OVERLAY;
 	if (err->number == EAGAIN && !is_refused_by_host(err))
 		return RUN_MOVED;
 	return launch->tier->can_fall_back && is_refused_by_host(err) && launch->landlock_abi >= LANDLOCK_ABI_USEFUL

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scan sees the project; the command sees it through the copy's upper layer. What that layer
  * hides (removed or replaced in an earlier run of the copy) has no path to mount on, and needs
- * none. Nothing else changes the layer meanwhile: the copy is locked. */
+ * none. In a full copy this is everything that it lacks. Nothing else changes the layer meanwhile:
+ * the copy is locked. */
 #include "linux/launch/launch.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static enum layer_entry look_up(int upper, const char *path, mode_t *type)
 }
 
 /* True if the project's file at this path, relative to it, cannot be seen through the layer. */
-static bool is_hidden(int upper, const char *path, enum file_type type)
+static bool is_hidden(const struct run_copy *copy, const char *path, enum file_type type)
 {
 	char prefix[PATH_MAX];
 	size_t at = 0;
@@ -59,15 +60,15 @@ static bool is_hidden(int upper, const char *path, enum file_type type)
 		at += strcspn(path + at, "/");
 		memcpy(prefix, path, at);
 		prefix[at] = '\0';
-		entry = look_up(upper, prefix, &mode);
+		entry = look_up(copy->upper, prefix, &mode);
 		if (entry == LAYER_NONE)
-			return false;
+			return copy->is_full;
 		/* A file of the copy in the file's own place is covered like the project's; a pin
 		 * needs the symlink that it was made for. */
 		if (path[at] == '\0')
 			return entry == LAYER_WHITEOUT || (type == FILE_SYMLINK && mode != S_IFLNK) ||
 			       (type != FILE_SYMLINK && mode == S_IFLNK);
-		if (entry != LAYER_MERGED)
+		if (copy->is_full ? mode != S_IFDIR : entry != LAYER_MERGED)
 			return true;
 		at++;
 	}
@@ -81,7 +82,7 @@ static void keep_visible(const struct launch *launch, struct plan_matches *match
 	for (size_t i = 0; i < matches->count; i++) {
 		const struct plan_match *match = &matches->items[i];
 		bool is_in_project = path_is_within(match->path, project) && strcmp(match->path, project) != 0;
-		if (!is_in_project || !is_hidden(launch->copy->upper, match->path + strlen(project) + 1, match->type))
+		if (!is_in_project || !is_hidden(launch->copy, match->path + strlen(project) + 1, match->type))
 			matches->items[count++] = *match;
 	}
 	matches->count = count;

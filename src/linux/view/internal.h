@@ -66,13 +66,12 @@ int view_refuse_mounts(const struct plan *plan, struct error *err);
 /* True if anything is mounted below the path, in the host's tree or in the view, or if that is not
  * known. */
 bool view_has_mounts_below(const char *path);
-/* The same, and stores the first such mount point. False if there is none, or if that is not
- * known. */
-bool view_mount_below(const char *path, char *point, size_t size);
 
 /* overlay.c: returns a detached overlay over the project, of which `lower` is an fd. -1 with
  * err. */
 int view_overlay(const char *project, int lower, const struct run_copy *copy, struct error *err);
+/* The same for a full copy of the project, which is mounted as it is. */
+int view_full_copy(const struct run_copy *copy, struct error *err);
 
 /* masks.c: mounts the plan's pins, after everything else is attached; then its locks and masks.
  * `run_files` is the directory of the run's files, which the launcher fills meanwhile; `mount`, the

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 
 #include "common/base/cleanup.h"
+#include "linux/stage.h"
 #include "linux/syscalls.h"
 #include "linux/view/mount.h"
 
@@ -43,11 +44,11 @@ static int explain(const char *project, int upper, int number, struct error *err
 	struct statfs info;
 
 	if (view_mount_below(project, point, sizeof point)) {
-		error_set(err, "the project cannot be copied: %s is a mount of its own", point);
+		error_set(err, "the project cannot be the lower layer of an overlay: %s is a mount of its own", point);
 		return error_hint(err, "unmount it, or run without --copy");
 	}
 	if (fstatfs(upper, &info) == 0 && info.f_type == OVERLAYFS_SUPER_MAGIC) {
-		error_set(err, "the project cannot be copied: berm's state is on an overlay file system, as in a container");
+		error_set(err, "berm's state is on an overlay file system, as in a container, and no second one fits on it");
 		return error_hint(err, "let XDG_STATE_HOME name a directory on a volume or a tmpfs");
 	}
 	error_errno(err, number, "cannot mount a copy of %s", project);
@@ -76,5 +77,22 @@ int view_overlay(const char *project, int lower, const struct run_copy *copy, st
 	if (work < 0)
 		return -1;
 	tree = new_overlay(lower, upper, work);
-	return tree < 0 ? explain(project, upper, errno, err) : tree;
+	if (tree >= 0)
+		return tree;
+	explain(project, upper, errno, err);
+	err->stage = STAGE_OVERLAY;
+	return -1;
+}
+
+int view_full_copy(const struct run_copy *copy, struct error *err)
+{
+	autoclose int directory = open_layer(copy->upper_path, copy->upper, err);
+	autoclose int tree = directory < 0 ? -1 : mount_clone(directory, false);
+	if (directory < 0)
+		return -1;
+	if (tree >= 0 && mount_set(tree, ATTR_NOSUID | ATTR_NODEV, false) == 0)
+		return steal_fd(&tree);
+	error_errno(err, errno, "cannot mount %s", copy->upper_path);
+	err->stage = STAGE_BIND;
+	return -1;
 }

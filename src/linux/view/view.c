@@ -88,7 +88,8 @@ static int take_tree(const struct view *view, struct view_entry *entry, struct e
 	if (entry->place && check_place(fd, entry->place, err) < 0)
 		return -1;
 	if (is_copied(view, entry)) {
-		entry->tree = view_overlay(entry->path, fd, view->request->copy, err);
+		entry->tree = view->request->copy->is_full ? view_full_copy(view->request->copy, err)
+							   : view_overlay(entry->path, fd, view->request->copy, err);
 		return entry->tree < 0 ? -1 : 0;
 	}
 	entry->tree = mount_clone(fd, true);
@@ -479,7 +480,8 @@ int view_enter(const struct plan *plan, const struct view_request *request, stru
 	/* Through an fd of a layer the command would reach files that are masked in the overlay. */
 	if (request->copy) {
 		close(request->copy->upper);
-		close(request->copy->work);
+		if (!request->copy->is_full)
+			close(request->copy->work);
 	}
 	if (view.run_files >= 0)
 		close(view.run_files);

@@ -73,6 +73,10 @@ int view_probe(struct view_result *result, struct error *err);
 /* Enters an empty root in the same way as view_enter, after view_probe in the same namespace. */
 int view_probe_entry(struct error *err);
 
+/* True if something is mounted below the path; stores the first such mount point. False if that is
+ * not known. */
+bool view_mount_below(const char *path, char *point, size_t size);
+
 /* True if stdin, stdout or stderr is a terminal that has a name in /dev. */
 bool view_has_terminal(void);
 enum { VIEW_TERMINAL_MAX = 64 };

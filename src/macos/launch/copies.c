@@ -26,6 +26,31 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 	return refuse(err);
 }
 
+int copy_prepare_full(struct arena *arena, struct copy *copy, struct copy_full *options, int *tree, struct error *err)
+{
+	(void)arena, (void)copy, (void)options;
+	*tree = -1;
+	return refuse(err);
+}
+
+void copy_foresee(struct arena *arena, const char *state_directory, const char *project, struct copy_outlook *outlook)
+{
+	(void)arena, (void)state_directory, (void)project;
+	*outlook = (struct copy_outlook){ .reason = "copies need Linux", .is_too_large = true };
+}
+
+const char *copy_layer(const struct copy *copy)
+{
+	(void)copy;
+	return "upper";
+}
+
+const char *copy_start(const struct copy *copy)
+{
+	(void)copy;
+	return "base";
+}
+
 int copy_finish(const struct copy *copy, struct error *err)
 {
 	(void)copy;

@@ -146,6 +146,15 @@ expect "nothing ran" test ! -e file
 expect_status "control: without the variable the project changes" 0 "$BERM" -c 'echo x >file'
 expect "it did" test -e file
 
+# Commands of one turn may begin while another one ends; a name on the command line is refused at once (below).
+renew
+for i in 1 2 3 4 5; do
+	BERM_COPY=turn "$BERM" -c "echo $i >>all; sleep 0.1; echo $i >one$i" >/dev/null 2>"$scratch/err$i" &
+done
+wait
+expect_equal "commands with the same BERM_COPY wait for each other" 5 "$(BERM_COPY=turn "$BERM" -c 'cat all | wc -l; ls one? >/dev/null' 2>/dev/null | tr -d ' ')"
+expect_equal "none was refused" "" "$(cat "$scratch"/err? | grep 'in use')"
+
 # In use.
 renew
 "$BERM" run --copy -- sh -c 'echo started; sleep 60' >"$scratch/started" 2>/dev/null &
@@ -176,6 +185,37 @@ expect_equal "control: it stays beside an ordinary run" 1 "$(beside)"
 expect_equal "it becomes a comment beside a run in a copy" 0 "$(beside --copy)"
 renew
 
+# A launch that finds a trusted policy absent drops its trust, because the command could write it again. In a copy it cannot.
+# trusted OPTION...: what a run with these options leaves of the trust.
+mkdir "$scratch/outside"
+echo "outside secret" >"$scratch/outside/file"
+trusted() {
+	renew >/dev/null
+	printf 'version: 1\nfiles: {read: [%s]}\n' "$scratch/outside" >berm.yml
+	cp berm.yml trusted.copy
+	"$BERM" trust --yes >/dev/null 2>&1
+	rm berm.yml
+	mkdir -p "$XDG_CONFIG_HOME/berm"
+	printf 'version: 1\nfiles: {guard: launch}\n' >"$XDG_CONFIG_HOME/berm/berm.yml"
+	"$BERM" run "$@" -- cp trusted.copy berm.yml >/dev/null 2>&1
+	rm -r "$XDG_CONFIG_HOME/berm"
+	rm -f berm.yml
+	cp trusted.copy berm.yml
+	"$BERM" run -- cat "$scratch/outside/file" 2>/dev/null || echo "not trusted"
+	rm berm.yml
+}
+expect_equal "control: an ordinary run drops the trust" "not trusted" "$(trusted)"
+expect_equal "a run in a copy keeps it" "outside secret" "$(trusted --copy)"
+expect_equal "one that can write elsewhere, too, drops it" "not trusted" "$(trusted --copy --allow-write="$scratch/outside")"
+renew
+printf 'version: 1\nfiles: {read: [%s]}\n' "$scratch/outside" >berm.yml
+"$BERM" trust --yes >/dev/null 2>&1
+mv berm.yml "$scratch/kept.yml"
+"$BERM" run --copy -- sh -c 'printf "version: 1\nfiles: {read: [/]}\n" >berm.yml' >/dev/null 2>&1
+expect_status "a policy that the command made is not applied" 1 "$BERM" apply
+expect "it is not there" test ! -e berm.yml
+renew
+
 # The policy asks for copies.
 printf 'version: 1\nworkspace: {copy: always}\n' >berm.yml
 expect_status "a project's own policy may ask for a copy, untrusted" 0 "$BERM" run -- sh -c 'echo x >file2'
@@ -193,7 +233,7 @@ expect "nothing ran" test ! -e file
 cd "$project" || exit 1
 mkdir node_modules
 run unshare -Urm sh -c "mount -t tmpfs none node_modules && '$BERM' run --copy -- sh -c 'echo x >file3'"
-expect_equal "a mount in the project is refused" 125 "$status"
+expect_equal "a copy with changes and a mount in the project is refused" 125 "$status"
 expect_contains "by its path" "$project/node_modules" "$err"
 expect "nothing ran" test ! -e file3
 run unshare -Urm sh -c "mount -t tmpfs none node_modules && '$BERM' run -- sh -c 'echo x >file4'"
