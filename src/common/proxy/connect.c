@@ -93,6 +93,8 @@ static bool is_metadata(const struct address *address)
 
 static void connected(struct connection *connection, int64_t now)
 {
+	if (!connection->is_relay)
+		refusals_add_allowed(connection->settings->reports, connection->host, connection->port);
 	reply_connected(connection);
 	connection->stage = CONNECTION_RELAY;
 	connection->deadline = now + connection->settings->limits.idle_ms;

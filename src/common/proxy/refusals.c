@@ -14,23 +14,37 @@ static void copy(char *out, size_t size, const char *text)
 	out[length] = '\0';
 }
 
+static void add(struct refusal items[EGRESS_REPORT_MAX], uint32_t *count, uint32_t *others, const struct refusal *fresh)
+{
+	for (uint32_t i = 0; i < *count; i++) {
+		struct refusal *item = &items[i];
+		if (item->port == fresh->port && strcmp(item->host, fresh->host) == 0 &&
+		    strcmp(item->reason, fresh->reason) == 0) {
+			item->count += item->count < UINT32_MAX;
+			return;
+		}
+	}
+	if (*count < EGRESS_REPORT_MAX)
+		items[(*count)++] = *fresh;
+	else
+		*others += *others < UINT32_MAX;
+}
+
 void refusals_add(struct refusals *reports, const char *host, uint16_t port, const char *reason, bool is_allowable)
 {
 	struct refusal fresh = { .port = port, .is_allowable = is_allowable, .count = 1 };
 
 	copy(fresh.host, sizeof fresh.host, host);
 	copy(fresh.reason, sizeof fresh.reason, reason);
-	for (uint32_t i = 0; i < reports->count; i++) {
-		struct refusal *item = &reports->items[i];
-		if (item->port == port && strcmp(item->host, fresh.host) == 0 && strcmp(item->reason, fresh.reason) == 0) {
-			item->count += item->count < UINT32_MAX;
-			return;
-		}
-	}
-	if (reports->count < EGRESS_REPORT_MAX)
-		reports->items[reports->count++] = fresh;
-	else
-		reports->others += reports->others < UINT32_MAX;
+	add(reports->items, &reports->count, &reports->others, &fresh);
+}
+
+void refusals_add_allowed(struct refusals *reports, const char *host, uint16_t port)
+{
+	struct refusal fresh = { .port = port, .count = 1 };
+
+	copy(fresh.host, sizeof fresh.host, host);
+	add(reports->allowed, &reports->allowed_count, &reports->allowed_others, &fresh);
 }
 
 void refusals_add_failure(struct refusals *reports, const char *host, uint16_t port, const char *reason)
@@ -59,6 +73,10 @@ void refusals_secure(struct refusals *reports)
 		reports->count = EGRESS_REPORT_MAX;
 	for (uint32_t i = 0; i < reports->count; i++)
 		secure(&reports->items[i]);
+	if (reports->allowed_count > EGRESS_REPORT_MAX)
+		reports->allowed_count = EGRESS_REPORT_MAX;
+	for (uint32_t i = 0; i < reports->allowed_count; i++)
+		secure(&reports->allowed[i]);
 	secure(&reports->failure);
 }
 

@@ -26,11 +26,16 @@ struct refusals {
 	uint32_t others; /* refusals after the table was full */
 	struct refusal items[EGRESS_REPORT_MAX];
 	struct refusal failure; /* the last connection that is allowed and failed; count 0: none */
+	uint32_t allowed_count;
+	uint32_t allowed_others; /* connections after the table was full */
+	struct refusal allowed[EGRESS_REPORT_MAX]; /* that were made; without reasons */
 };
 
 void refusals_add(struct refusals *reports, const char *host, uint16_t port, const char *reason, bool is_allowable);
 /* Notes a connection that the policy allows and that could not be made. */
 void refusals_add_failure(struct refusals *reports, const char *host, uint16_t port, const char *reason);
+/* Notes a connection that was made. */
+void refusals_add_allowed(struct refusals *reports, const char *host, uint16_t port);
 /* Validates a table from another process: limits counts and terminates texts. */
 void refusals_secure(struct refusals *reports);
 uint64_t refusals_total(const struct refusals *reports);
