@@ -37,20 +37,19 @@ static int refuse_name(const char *name)
 	return report_error(&err);
 }
 
-/* Parses "[options] [NAME] [-- COMMAND...]". *rest: the first word of the command. */
+/* Parses options and a name, in any order, up to "--". *rest: the first word after that, or argc. */
 static int parse(struct session *session, uint64_t accepted, int argc, char **argv, const char **name, int *rest,
 		 struct error *err)
 {
-	if (options_parse(&session->arena, accepted, argc, argv, &session->options, rest, err) < 0)
+	int end = 1;
+	while (end < argc && strcmp(argv[end], "--") != 0)
+		end++;
+	if (arguments_parse(&session->arena, accepted, end, argv, &session->options, name, err) < 0)
 		return -1;
-	*name = SESSION_NAME_DEFAULT;
-	session->cache.words = session_words(&session->arena, argv, *rest, NULL);
-	if (*rest >= argc || strcmp(argv[*rest - 1], "--") == 0)
-		return 0;
-	*name = argv[(*rest)++];
-	if (*rest < argc && strcmp(argv[*rest], "--") != 0)
-		return error_set(err, "unexpected: %s", argv[*rest]);
-	*rest += *rest < argc;
+	session->cache.words = session_words(&session->arena, argv, end, *name);
+	if (!*name)
+		*name = SESSION_NAME_DEFAULT;
+	*rest = end < argc ? end + 1 : argc;
 	return 0;
 }
 

@@ -329,12 +329,30 @@ static void kill_members(pid_t leader)
 	}
 }
 
+/* The kernel ignores SIGTSTP for a process whose group no shell could continue, unless it handles
+ * the signal itself. The client is the shell here. */
+static int stop_signal(pid_t pid)
+{
+	char path[64], text[4096];
+	const char *caught;
+	autoclose int fd = -1;
+	ssize_t got;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	text[got > 0 ? got : 0] = '\0';
+	caught = strstr(text, "\nSigCgt:");
+	return caught && (strtoull(caught + 8, NULL, 16) >> (SIGTSTP - 1) & 1) ? SIGTSTP : SIGSTOP;
+}
+
 static void deliver(const struct message *message)
 {
 	const struct joined *joined = find(message->id);
 	int number = message->value;
 	if (!joined || message->id == 0 || number <= 0 || number >= NSIG)
 		return;
+	if (number == SIGTSTP)
+		number = stop_signal(joined->pid);
 	/* As the terminal would: to the whole group. */
 	if (message->error.number == 0 || kill(-joined->pid, number) < 0)
 		kill(joined->pid, number);

@@ -40,8 +40,10 @@ int vet_streams(const int *streams, size_t count, struct error *err)
 		return error_set(err, "a request without stdin, stdout and stderr");
 	for (size_t i = 0; i < count; i++) {
 		const char *kind = refused_kind(streams[i]);
-		if (kind)
-			return error_set(err, "a session takes files, pipes and sockets; file descriptor %zu is %s", i, kind);
+		if (!kind)
+			continue;
+		error_set(err, "a session takes files, pipes and sockets; file descriptor %zu is %s", i, kind);
+		return error_hint(err, "in a terminal: berm run, or redirect all three: </dev/null 2>&1 | cat");
 	}
 	return 0;
 }
