@@ -14,6 +14,7 @@
 #include "common/policy/guarantee.h"
 #include "common/plan/plan.h"
 #include "common/plan/wall.h"
+#include "common/state/sessions.h"
 
 enum exit_code {
 	EXIT_ENDED = 123, /* ended by berm after it started; the reason is on stderr */
@@ -31,6 +32,17 @@ struct run_copy {
 	bool is_full; /* upper has every file of the project, and there is no work */
 };
 
+/* A session: one sandbox that several commands share. */
+struct run_session {
+	int directory; /* of its record and socket (state/sessions.h) */
+	const char *stem; /* of their names */
+	/* The holder completes and writes it; a client has read it. */
+	struct session_record *record;
+	/* Of the holder: its lock, and a pipe that gets a byte when clients can connect; else
+	 * -1. */
+	int lock, ready;
+};
+
 struct run_request {
 	char *const *argv;
 	const int *pass_fds; /* inherited besides 0, 1 and 2; ascending */
@@ -40,6 +52,8 @@ struct run_request {
 	size_t prepared_size;
 	/* Set exactly if plan_is_copy(). */
 	const struct run_copy *copy;
+	/* Set: a session is held instead of a run; argv is not used. */
+	const struct run_session *session;
 	/* Scans the project into *results, which plan->scan points to. Called before anything runs,
 	 * on Linux while the sandbox is being built. -1 with err: nothing may run. NULL: the plan
 	 * was scanned already. */
@@ -66,6 +80,8 @@ enum run_outcome {
 	RUN_NO_OVERLAY,
 	/* Never returned by backend_run: its caller found that the cached plan is outdated. */
 	RUN_STALE,
+	/* Only of backend_join: no session takes the command, a cold launch may. */
+	RUN_ELSEWHERE,
 };
 
 /* Reports of git inside that berm explains at the end of the run. Bits. */
@@ -133,6 +149,7 @@ struct run_result {
 	bool has_tried_network;
 	/* The guard held for the whole run: the command has created no protected name. */
 	bool was_guarded;
+	bool was_joined; /* it ran in a session, where other commands may go on */
 	struct run_refused_names refused_names;
 	struct run_beside beside;
 	const struct repair_report *repaired; /* NULL: nothing to report */
@@ -186,6 +203,15 @@ int backend_prepare(const struct plan *plan, const void **prepared, size_t *size
 /* Enforces the plan, runs the command and waits for it. */
 enum run_outcome backend_run(const struct plan *plan, const struct run_request *request, struct run_result *result,
 			     struct error *err);
+/* Refuses a plan whose promises a session cannot hold for each of its commands. With `keeps` what a
+ * command leaves in the background goes on. */
+int backend_session_judge(const struct plan *plan, bool keeps, struct error *err);
+/* Runs the command in a session, as backend_run does in a new sandbox. */
+enum run_outcome backend_join(const struct plan *plan, const struct run_request *request, const struct run_session *session,
+			      struct run_result *result, struct error *err);
+/* Asks a session how many commands it runs; with is_stop it ends, and this waits for the end. -1
+ * with err if it does not answer. */
+int backend_session_ask(const struct run_session *session, bool is_stop, struct error *err);
 /* Refuses if this system cannot make a second wall around an agent's commands (wall.h). */
 int backend_wall_judge(struct error *err);
 /* Inside a sandbox: reads the wall that its commands must be behind. Returns 1 with it, 0 if there

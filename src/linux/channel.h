@@ -35,12 +35,22 @@ enum message_type {
 	MESSAGE_RUN_FILES_DONE,
 	MESSAGE_GO, /* launcher → init: the command may be started */
 	MESSAGE_SCAN_RESULTS, /* launcher → init: `value` bytes follow (launch/scan_results.h) */
+
+	/* Of a session (linux/session/session.h). `id` is that of a command, or MESSAGE_ID_ALL. */
+	MESSAGE_READY, /* init → holder: it waits for commands */
+	MESSAGE_JOIN, /* holder → init: `value` bytes of a request follow; with three fds */
+	MESSAGE_STARTED, /* holder → client: init gets the command */
+	MESSAGE_KILL, /* holder → init: end the command */
+	MESSAGE_LEFT, /* a question and its answer: `value` processes or commands are left */
+	MESSAGE_ENDED, /* holder → client: berm has ended the command; value is the exit status */
 };
 
 enum { CHANNEL_DESCRIPTOR_MAX = 4 };
+#define MESSAGE_ID_ALL 0xffffffffu
 
 struct message {
 	enum message_type type;
+	unsigned id; /* of a session's command; 0: none */
 	int value;
 	struct error error;
 };

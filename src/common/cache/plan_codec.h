@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "common/cache/dependencies.h"
+#include "common/base/sha256.h"
 #include "common/plan/plan.h"
 #include "common/base/text.h"
 
@@ -49,6 +50,12 @@ bool plan_encode(const struct plan *plan, const struct cached_plan *cached, stru
 /* False if the bytes are not a result of plan_encode. They must outlive the plan. Fills everything
  * but the policy and the context's environment and file system. */
 bool plan_decode(struct arena *arena, const char *bytes, size_t length, struct plan *plan, struct cached_plan *cached);
+
+/* plan_identity.c: hashes everything that a plan enforces, with the prepared bytes of the backend,
+ * this program, this boot and the values of variables that only the user's own rules pass. Two runs
+ * with the same identity have the same sandbox; the working directory is not part of it. False if
+ * the plan has none. */
+bool plan_identity(const struct plan *plan, const void *prepared, size_t size, char identity[SHA256_HEX + 1]);
 
 /* Encodes the lists of a scan, without rules and notes, which init does not need. The caller frees
  * the text. */

@@ -21,6 +21,7 @@
 #include "common/cli/run_beside.h"
 #include "common/cli/run_notices.h"
 #include "common/cli/run_copy.h"
+#include "common/cli/run_joined.h"
 #include "common/cli/run_sweep.h"
 #include "common/state/trust.h"
 #include "macos/profile/advice.h"
@@ -335,6 +336,39 @@ static int show_plan(struct session *session, struct error *err)
 	return session->opened ? session->opened(session, err) : 0;
 }
 
+/* Every process of the run is dead, or in a session only those that it keeps. */
+static void sweep(struct run *run, const struct run_result *result)
+{
+	struct session *session = run->session;
+	struct sweep_report report = { 0 };
+	run->sweep.companions = result->was_joined;
+	/* Without progress: the command may have left the cursor in the middle of a line. */
+	sweep_end(&run->sweep, &session->plan, cache_index_again(&session->cache), result->was_guarded, &report);
+	run_sweep_report(&session->plan, &report);
+}
+
+/* The end of a session. */
+static void sweep_held(void *self, const struct run_result *result)
+{
+	sweep(self, result);
+}
+
+/* In a session if that is wanted and possible, else in a new sandbox. */
+static enum run_outcome launch(struct session *session, struct run_request *request, struct run_result *result,
+			       struct error *err)
+{
+	enum run_outcome outcome = RUN_ELSEWHERE;
+	if (run_joined_applies(session, request))
+		outcome = run_joined(session, request, sweep_held, result, err);
+	if (outcome != RUN_ELSEWHERE)
+		return outcome;
+	if (session->joining.mode != JOIN_BY_POLICY)
+		return RUN_REFUSED;
+	*err = (struct error){ 0 };
+	*result = (struct run_result){ 0 };
+	return backend_run(&session->plan, request, result, err);
+}
+
 /* Makes one attempt in the session's tier. A failure with a cached plan counts only if the plan is
  * still valid. */
 static enum run_outcome try_run(struct session *session, struct run_request *request, struct run_result *result,
@@ -348,7 +382,7 @@ static enum run_outcome try_run(struct session *session, struct run_request *req
 	advise(session, request->argv);
 	if ((has_plan || show_plan(session, err) == 0) &&
 	    run_copy_prepare(session, &((struct run *)request->self)->copy, request, err) == 0)
-		outcome = backend_run(&session->plan, request, result, err);
+		outcome = launch(session, request, result, err);
 	if (outcome == RUN_DONE)
 		return outcome;
 	sweep_forget(&((struct run *)request->self)->sweep);
@@ -365,6 +399,7 @@ static bool try_again(struct run *run, enum run_outcome outcome, struct run_requ
 	switch (outcome) {
 	case RUN_DONE:
 	case RUN_REFUSED:
+	case RUN_ELSEWHERE:
 		return false;
 	case RUN_MOVED: /* again with the same plan */
 		if (++run->moved == MOVED_MAX)
@@ -393,7 +428,7 @@ static bool try_again(struct run *run, enum run_outcome outcome, struct run_requ
 }
 
 /* Tries the full tier first, without a probe: if the host refuses it, nothing has run. */
-static int run_session(struct run *run, struct run_request *request, struct run_result *result, struct error *err)
+static int run_attempts(struct run *run, struct run_request *request, struct run_result *result, struct error *err)
 {
 	enum run_outcome outcome;
 	do {
@@ -407,16 +442,6 @@ static int run_session(struct run *run, struct run_request *request, struct run_
 	backend_explain(&run->host_refusal);
 	return error_hint(err, "in the tier without namespaces, because: %s\n%s", run->host_refusal.message,
 			  run->host_refusal.hint);
-}
-
-/* Every process of the run is dead. */
-static void sweep(struct run *run, const struct run_result *result)
-{
-	struct session *session = run->session;
-	struct sweep_report report = { 0 };
-	/* Without progress: the command may have left the cursor in the middle of a line. */
-	sweep_end(&run->sweep, &session->plan, cache_index_again(&session->cache), result->was_guarded, &report);
-	run_sweep_report(&session->plan, &report);
 }
 
 /* bash ends a script at Ctrl-C only if the program it waited for was killed by SIGINT. After an
@@ -575,7 +600,7 @@ int run_command(struct session *session, char *const *command)
 		return dry_run(session);
 	if (run_copy_take_variable(session, &err) < 0)
 		return report_error(&err);
-	if (run_session(&run, &request, &result, &err) < 0) {
+	if (run_attempts(&run, &request, &result, &err) < 0) {
 		run_copy_forget(&run.copy);
 		return session->diagnostics.count ? report_diagnostics(&session->diagnostics) : report_error(&err);
 	}

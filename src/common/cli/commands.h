@@ -34,6 +34,11 @@
 #define COMMAND_DISCARD (OPTION(PROJECT) | OPTION(ALL) | OPTION(YES) | OPTION(HELP))
 #define COMMAND_COPIES (OPTION(PROJECT) | OPTION(JSON) | OPTION(HELP))
 #define COMMAND_UNDO (OPTION(PROJECT) | OPTION(LIST) | OPTION(JSON) | OPTION(HELP))
+#define COMMAND_SESSION_START (OPTIONS_POLICY | OPTION(IDLE) | OPTION(HELP))
+#define COMMAND_SESSION_EXEC (OPTIONS_POLICY | OPTION(HELP))
+#define COMMAND_SESSION_LIST (OPTION(VERBOSE) | OPTION(JSON) | OPTION(HELP))
+#define COMMAND_SESSION_STOP (OPTION(PROJECT) | OPTION(ALL) | OPTION(HELP))
+#define COMMAND_SESSION (COMMAND_SESSION_START | COMMAND_SESSION_LIST | COMMAND_SESSION_STOP) /* for the help */
 #define COMMAND_DOCTOR (OPTION(JSON) | OPTION(INSTALL_APPARMOR) | OPTION(REMOVE_APPARMOR) | OPTION(VERBOSE) | OPTION(HELP))
 #define COMMAND_SETUP                                                                                                          \
 	(OPTION(JSON) | OPTION(PRINT) | OPTION(WRITE) | OPTION(UNDO) | OPTION(CHECK) | OPTION(FILE) | OPTION(HOW) |            \
@@ -54,6 +59,7 @@ int cmd_init(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
 int cmd_quarantine(int argc, char **argv);
+int cmd_session(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_discard(int argc, char **argv);

@@ -57,6 +57,14 @@ static const struct subcommand_word hooks_words[] = {
 	{ 0 },
 };
 
+static const struct subcommand_word session_words_list[] = {
+	{ "start", COMMAND_SESSION_START, OPERAND_NONE },
+	{ "exec", COMMAND_SESSION_EXEC, OPERAND_COMMAND },
+	{ "list", COMMAND_SESSION_LIST, OPERAND_NONE },
+	{ "stop", COMMAND_SESSION_STOP, OPERAND_NONE },
+	{ 0 },
+};
+
 const struct subcommand subcommand_table[] = {
 	{ "run", cmd_run, "run [options] -- CMD...", "run a command in the sandbox", .options = COMMAND_RUN,
 	  .operand = OPERAND_COMMAND },
@@ -65,6 +73,8 @@ const struct subcommand subcommand_table[] = {
 	{ "shell", cmd_shell, "shell [options] [SHELL]", "start an interactive shell in the sandbox", .options = COMMAND_SHELL,
 	  .words = shell_names },
 	{ "-c", cmd_shell_string, "-c STRING", "run a shell command line in the sandbox", .options = 0 },
+	{ "session", cmd_session, "session start|exec|...", "run several commands in one sandbox",
+	  .words = session_words_list },
 	{ "diff", cmd_diff, "diff [COPY] [PATH...]", "show what a copy changes in the project", .options = COMMAND_DIFF,
 	  .operand = OPERAND_FILE },
 	{ "apply", cmd_apply, "apply [COPY] [PATH...]", "apply the changes of a copy to the project", .options = COMMAND_APPLY,

@@ -223,6 +223,15 @@ static int take_drop(struct arena *arena, struct options *options, const char *v
 	return 0;
 }
 
+static int take_idle(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)arena;
+	assert(value);
+	if (!text_parse_duration(value, &options->idle_ms) || options->idle_ms == 0)
+		return error_set(err, "--idle=%s: not a duration, for example 30s, 5m or 2h", value);
+	return 0;
+}
+
 static int take_os(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	(void)arena;
@@ -299,6 +308,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_DEBUGGER] = { "debugger", 0, NULL, "let the host's debugger attach (vscode)", SET(wants_debugger) },
 	[OPTION_HOST] = { "host", 0, "HOST", "the agent whose JSON is on stdin", SET(host) },
 	[OPTION_ALL] = { "all", 0, NULL, "take all of them", SET(wants_all) },
+	[OPTION_IDLE] = { "idle", 0, "DURATION", "end after this time without a command (5m)", take_idle, 0 },
 	[OPTION_REPOSITORY] = { "repo", 0, NULL, "this repository (default)", SET(wants_repository) },
 	[OPTION_GLOBAL] = { "global", 0, NULL, "every repository without a core.hooksPath", SET(wants_global) },
 	[OPTION_UNINSTALL] = { "uninstall", 0, NULL, "same as `berm hooks uninstall`", SET(wants_uninstall) },

@@ -51,6 +51,7 @@ enum option_id {
 	OPTION_DEBUGGER,
 	OPTION_HOST,
 	OPTION_ALL,
+	OPTION_IDLE,
 	OPTION_REPOSITORY,
 	OPTION_GLOBAL,
 	OPTION_UNINSTALL,
@@ -98,6 +99,7 @@ struct options {
 	bool wants_managed, wants_prove, wants_debugger; /* setup */
 	const char *host; /* hook-rewrite --host=HOST */
 	bool wants_all; /* state reset --all */
+	uint64_t idle_ms; /* session start --idle=DURATION; 0 without */
 	bool wants_global, wants_repository, wants_uninstall; /* hooks */
 	bool wants_sbpl; /* plan --format=sbpl */
 	bool wants_apparmor; /* doctor --install-apparmor */

@@ -380,6 +380,7 @@ void session_restart(struct session *session, enum tier tier)
 				     .opened = session->opened,
 				     .ended = session->ended,
 				     .self = session->self,
+				     .joining = session->joining,
 				     .tier = tier };
 }
 

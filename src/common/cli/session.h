@@ -13,6 +13,17 @@
 #include "common/policy/policy.h"
 #include "common/base/sha256.h"
 
+/* How a command uses a session, one sandbox that commands share (run_joined.h). */
+struct joining {
+	enum {
+		JOIN_BY_POLICY, /* the key `sessions` decides */
+		JOIN_ONLY, /* `session exec`: in this session or not at all */
+		JOIN_HOLD, /* `session start`: there is no command */
+	} mode;
+	const char *name; /* of the session, unless the policy decides */
+	uint64_t idle_ms; /* of JOIN_HOLD; 0: the policy's */
+};
+
 struct session {
 	struct arena arena;
 	struct options options;
@@ -47,6 +58,7 @@ struct session {
 	/* Called after a run, when all of its processes are dead. May be NULL. */
 	void (*ended)(struct session *session);
 	void *self; /* for `opened` and `ended` */
+	struct joining joining;
 	enum tier tier; /* the plan is made for this one */
 	bool ignores_trust; /* `berm trust` shows the effect of the file whatever is recorded */
 };

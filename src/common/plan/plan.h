@@ -249,6 +249,9 @@ enum plan_setting {
 	SETTING_UNDO, /* boolean: the project is a copy that is applied at the end */
 	SETTING_UNDO_KEEP, /* number of applied changes that can be undone */
 	SETTING_UNDO_SIZE, /* bytes that they may take */
+	SETTING_SESSIONS, /* enum session_use */
+	SETTING_LEFTOVERS, /* enum leftovers_mode */
+	SETTING_SESSION_IDLE, /* milliseconds */
 	SETTING_COUNT
 };
 

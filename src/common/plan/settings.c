@@ -11,6 +11,9 @@ const struct plan_setting_info plan_setting_table[SETTING_COUNT] = {
 	[SETTING_UNDO] = { "workspace.undo", offsetof(struct policy, workspace.undo), false },
 	[SETTING_UNDO_KEEP] = { "workspace.keep", offsetof(struct policy, workspace.keep), 20 },
 	[SETTING_UNDO_SIZE] = { "workspace.size", offsetof(struct policy, workspace.size), UINT64_C(1) << 30 },
+	[SETTING_SESSIONS] = { "sessions.use", offsetof(struct policy, sessions.use), SESSIONS_NEVER },
+	[SETTING_LEFTOVERS] = { "sessions.leftovers", offsetof(struct policy, sessions.leftovers), LEFTOVERS_KEEP },
+	[SETTING_SESSION_IDLE] = { "sessions.idle", offsetof(struct policy, sessions.idle), 300000 },
 };
 
 void build_settings(struct builder *builder)

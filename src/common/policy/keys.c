@@ -64,6 +64,18 @@ static const struct key_choice copy_choices[] = {
 	{ 0 },
 };
 
+static const struct key_choice session_choices[] = {
+	{ "never", SESSIONS_NEVER, "each command has a sandbox of its own", false, false },
+	{ "auto", SESSIONS_AUTO, "commands without a terminal and without extra grants share one", false, false },
+	{ 0 },
+};
+
+static const struct key_choice leftovers_choices[] = {
+	{ "keep", LEFTOVERS_KEEP, "background processes live until the session ends", false, false },
+	{ "end", LEFTOVERS_END, "they end with the command that started them; one command runs at a time", false, false },
+	{ 0 },
+};
+
 static const struct key_choice device_choices[] = {
 	{ "gpu", 0, "graphics and compute devices", false, false },
 	{ 0 },
@@ -181,6 +193,15 @@ const struct key policy_keys[] = {
 		  "Guarantees that may be weaker than required on this machine; every run reports them." },
 	{ "command_line", KEY_CHOICE, KEY_USER_ONLY, FIELD(command_line), command_line_choices,
 	  "What options on the command line may do." },
+
+	{ "sessions", KEY_MAP, KEY_USER_ONLY | KEY_ALSO_SCALAR, FIELD(sessions.use), session_choices,
+	  "Sandboxes that commands of one project share; `sessions: auto` is `sessions: {use: auto}`." },
+	{ "sessions.use", KEY_CHOICE, KEY_USER_ONLY, FIELD(sessions.use), session_choices,
+	  "Whether berm run, berm -c and berm-sh use a session by themselves." },
+	{ "sessions.leftovers", KEY_CHOICE, KEY_USER_ONLY, FIELD(sessions.leftovers), leftovers_choices,
+	  "What happens to background processes of a session's commands." },
+	{ "sessions.idle", KEY_DURATION, KEY_USER_ONLY, FIELD(sessions.idle), NULL,
+	  "How long a session without commands and background processes lives, for example 5m." },
 
 	{ "audit", KEY_MAP, KEY_UNBUILT, 0, NULL, "What is recorded about runs." },
 	{ "audit.exec", KEY_BOOLEAN, KEY_UNBUILT, FIELD(audit.exec), NULL, "Record every program that is executed." },

@@ -56,6 +56,8 @@ enum home_mode { HOME_PRIVATE, HOME_EMPTY, HOME_HOST };
 enum tmp_mode { TMP_PRIVATE, TMP_EMPTY };
 enum network_mode { NETWORK_NONE, NETWORK_ALLOW, NETWORK_ALL };
 enum git_mode { GIT_LOCKED, GIT_GUARDED };
+enum session_use { SESSIONS_NEVER, SESSIONS_AUTO };
+enum leftovers_mode { LEFTOVERS_KEEP, LEFTOVERS_END };
 enum command_line_mode { COMMAND_LINE_WIDEN, COMMAND_LINE_NARROW };
 
 enum copy_mode { COPY_NEVER, COPY_ALWAYS };
@@ -119,6 +121,11 @@ struct policy {
 		struct setting copy; /* enum copy_mode */
 		struct setting undo, keep, size;
 	} workspace;
+	struct {
+		struct setting use; /* enum session_use */
+		struct setting leftovers; /* enum leftovers_mode */
+		struct setting idle; /* milliseconds */
+	} sessions;
 	struct setting extends; /* rule.text is the name or path */
 	struct rules use;
 

@@ -178,7 +178,7 @@ void sweep_end(struct sweep *sweep, const struct plan *plan, struct tree_index *
 		!unfinished_had_loose(plan->arena, plan->context.state_directory, plan->state.project_key, &sweep->started);
 	if (sweep->has_markers && unfinished_look(plan->arena, plan->context.state_directory, plan->state.project_key,
 						  &sweep->markers, &ignored) == 0)
-		look.is_alone = sweep->markers.live == 0;
+		look.is_alone = sweep->markers.live <= sweep->companions;
 	look.was_guarded &= sweep->markers.left_count == 0;
 	look_around(&look, index);
 	/* Runs that ended meanwhile may have left something for the last one. */

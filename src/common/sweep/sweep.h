@@ -82,6 +82,8 @@ struct sweep {
 	struct unfinished markers;
 	bool has_markers; /* the state directory could be used */
 	bool has_begun;
+	/* Live markers that belong to this run: 1 in a session, whose holder has one. */
+	size_t companions;
 	int loose; /* of a run without the guard: unfinished_loose_begin; -1: none */
 	struct timespec started;
 };

@@ -285,11 +285,11 @@ int landlock_apply_tier(const struct plan *plan, const struct landlock_extra *ex
 	return enforce(&handled, abi, &content, err);
 }
 
-int landlock_apply_no_creation(const char *const *directories, size_t count, int abi, struct error *err)
+int landlock_apply_no_creation(const char *const *directories, size_t count, bool has_signals, int abi, struct error *err)
 {
 	const uint64_t creation = MAKE_CHAR | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_BLOCK | MAKE_SYM | REFER;
 	struct landlock_handled handled = { .filesystem = creation & landlock_known_at(abi).filesystem,
-					    .scoped = landlock_known_at(abi).scoped & SCOPE_SIGNAL };
+					    .scoped = has_signals ? 0 : landlock_known_at(abi).scoped & SCOPE_SIGNAL };
 	struct content content = { .directories = directories, .directory_count = count, .directory_rights = creation };
 	return enforce(&handled, abi, &content, err);
 }

@@ -266,18 +266,24 @@ static const struct dispatch_row rows[] = {
 
 static void *serve(void *self)
 {
-	static struct deputy deputy;
 	struct guard *guard = self;
-	const struct dispatch_table table = { rows, sizeof rows / sizeof rows[0], &deputy };
-	deputy.guard = guard;
+	struct deputy *deputy = calloc(1, sizeof *deputy);
+	const struct dispatch_table table = { rows, sizeof rows / sizeof rows[0], deputy };
 	/* Without its own umask the thread would change that of init. */
-	if (unshare(CLONE_FS) < 0)
+	if (!deputy || unshare(CLONE_FS) < 0)
 		_exit(1);
-	lineage_begin(&deputy.lineage);
-	caller_umasks_begin(&deputy.umasks);
-	while (dispatch_serve(&table, guard->listener))
+	deputy->guard = guard;
+	lineage_begin(&deputy->lineage);
+	caller_umasks_begin(&deputy->umasks);
+	/* Before 6.11 the kernel does not end the wait for a notification when no process is left
+	 * that could send one. A run ends then; a session goes on. */
+	while ((!guard->ended || dispatch_await(guard->listener)) && dispatch_serve(&table, guard->listener))
 		;
 	close(guard->listener);
+	lineage_end(&deputy->lineage);
+	free(deputy);
+	if (guard->ended)
+		guard->ended(guard);
 	return NULL;
 }
 

@@ -73,6 +73,15 @@ static bool has_ended(int listener)
 	return poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
+bool dispatch_await(int listener)
+{
+	struct pollfd state = { .fd = listener, .events = POLLIN };
+	while (poll(&state, 1, -1) < 0)
+		if (errno != EINTR)
+			return false;
+	return !(state.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
 bool dispatch_serve(const struct dispatch_table *table, int listener)
 {
 	struct dispatch_call call = { .listener = listener, .self = table->self };

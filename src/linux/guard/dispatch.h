@@ -31,6 +31,8 @@ struct dispatch_table {
 /* Makes the kernel switch directly between caller and receiver (6.6). Returns 0, or -1 with
  * errno. */
 int dispatch_wake_synchronously(int listener);
+/* Waits for a notification. False if no process can send one any more. */
+bool dispatch_await(int listener);
 /* Receives one notification, waiting for it, calls its handler and makes sure of a reply: a call
  * without a row, or without an answer of its handler, fails with EPERM. False if the listener has
  * ended. */

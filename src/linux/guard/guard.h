@@ -41,6 +41,9 @@ struct guard_refused {
 struct guard {
 	struct guard_rules rules;
 	int listener;
+	/* Of a session, else NULL: called by the deputy when no process of the command is left. It
+	 * may free the guard. */
+	void (*ended)(struct guard *guard);
 	pthread_mutex_t lock; /* of refused */
 	struct guard_refused refused;
 };

@@ -87,6 +87,15 @@ static void collect(struct lineage *lineage)
 		}
 }
 
+void lineage_end(struct lineage *lineage)
+{
+	for (size_t i = 0; i < LINEAGE_LAYERS; i++)
+		if (lineage->layers[i].mark) {
+			performer_end(&lineage->layers[i].performer);
+			lineage->layers[i].mark = 0;
+		}
+}
+
 /* Returns the caller's fd. Before 6.9 only that of a process's first thread can be had: another
  * thread may have its own fds. */
 static int take_ruleset(pid_t caller, int ruleset)

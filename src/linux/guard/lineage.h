@@ -41,6 +41,8 @@ void lineage_begin(struct lineage *lineage);
 /* Finds the thread that performs the caller's creations: NULL for the calling one. False if the
  * caller must not be served. */
 bool lineage_find(struct lineage *lineage, pid_t caller, struct performer **performer);
+/* Ends the threads of all layers: no process is left. */
+void lineage_end(struct lineage *lineage);
 /* Called before a call that restricts the caller is performed. ruleset: the caller's fd. */
 void lineage_restrict(struct lineage *lineage, pid_t caller, int ruleset);
 

@@ -199,7 +199,7 @@ static void hint_hidden(const struct plan *plan, const char *host, struct error 
 }
 
 /* Fills result->ended for a command that could not be executed. Init has reported the errno. */
-static void explain_not_executed(const struct plan *plan, const char *name, struct run_result *result)
+void launch_explain_not_executed(const struct plan *plan, const char *name, struct run_result *result)
 {
 	struct error *ended = &result->ended;
 	int number = ended->number;
@@ -317,13 +317,16 @@ static int run_and_supervise(struct launch *launch, const struct run_request *re
 					   .is_hangup_ignored = launch->signals.is_hangup_ignored,
 					   .watch = &launch->watch,
 					   .repair = &launch->repair,
-					   .group = &launch->group };
+					   .group = &launch->group,
+					   .session = launch->session,
+					   .proxy_secret = launch->has_egress ? launch->egress.secret : NULL };
 	struct cgroup_events ignored;
 	int status;
 
 	if (launch_limits(launch, result, err) < 0)
 		return -1;
 	repair_begin(&launch->repair);
+	launch->repair.is_session = launch->session != NULL;
 	watch_start(&launch->watch, launch->plan, &launch->limits, launch->copy ? launch->copy->upper_path : NULL);
 	supervision.pid = fork_init(launch, &pidfd, result, err);
 	if (supervision.pid < 0) {
@@ -424,6 +427,7 @@ enum run_outcome backend_run(const struct plan *plan, const struct run_request *
 				 .gid = plan->context.gid,
 				 .results = request->results,
 				 .copy = request->copy,
+				 .session = request->session,
 				 .has_terminal = view_has_terminal(),
 				 .landlock_abi = landlock_abi() };
 	enum run_outcome outcome;
@@ -435,7 +439,7 @@ enum run_outcome backend_run(const struct plan *plan, const struct run_request *
 		return RUN_REFUSED;
 	}
 	if (prepare(&launch, request, err) == 0 && run(&launch, request, result, err) == 0) {
-		explain_not_executed(plan, request->argv[0], result);
+		launch_explain_not_executed(plan, request->argv[0], result);
 		return RUN_DONE;
 	}
 	outcome = outcome_of(&launch, err);

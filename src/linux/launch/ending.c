@@ -4,11 +4,13 @@
 #include "linux/launch/ending.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 
 #include "common/base/text.h"
+#include "linux/channel.h"
 
-static void report_time_over(const struct plan *plan, struct run_result *result)
+void ending_time_over(const struct plan *plan, struct run_result *result)
 {
 	struct text text = { 0 };
 	text_add_duration(&text, plan->limits[LIMIT_TIME].value);
@@ -110,6 +112,17 @@ void ending_note_file_size(const struct plan *plan, struct run_result *result)
 	text_free(&size);
 }
 
+void ending_note_refused(const struct message *message, struct run_result *result)
+{
+	struct run_refused_names *names = &result->refused_names;
+	names->total = (unsigned)message->value;
+	if (names->count == RUN_REFUSED_MAX)
+		return;
+	snprintf(names->items[names->count].path, RUN_REFUSED_BYTES, "%.*s", RUN_REFUSED_BYTES - 1, message->error.message);
+	names->items[names->count].is_liftable = message->error.number == 1;
+	snprintf(names->items[names->count++].obeyed_by, RUN_REFUSED_BYTES, "%.*s", RUN_REFUSED_BYTES - 1, message->error.hint);
+}
+
 int ending_report(const struct supervision *supervision, const struct ending_facts *facts, const struct cgroup_events *events,
 		  struct run_result *result, struct error *err)
 {
@@ -125,7 +138,7 @@ int ending_report(const struct supervision *supervision, const struct ending_fac
 	case ENDED_ITSELF:
 		return 0;
 	case ENDED_TIME:
-		report_time_over(plan, result);
+		ending_time_over(plan, result);
 		return 0;
 	case ENDED_BLIND:
 		end_with(result, "the sandbox's processes could not be watched, so its limits could not be enforced");

@@ -21,5 +21,10 @@ int ending_report(const struct supervision *supervision, const struct ending_fac
 		  struct run_result *result, struct error *err);
 /* Adds a note to the result if the command ended at its file size limit. */
 void ending_note_file_size(const struct plan *plan, struct run_result *result);
+/* Fills the result of a command that reached the time limit. */
+void ending_time_over(const struct plan *plan, struct run_result *result);
+/* Adds a name that the guard has refused. */
+struct message;
+void ending_note_refused(const struct message *message, struct run_result *result);
 
 #endif

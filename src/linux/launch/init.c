@@ -82,6 +82,11 @@ static int tie(struct launch *launch, struct error *err)
 	 * the host. */
 	if (launch->state.lock >= 0)
 		close(launch->state.lock);
+	if (launch->session) {
+		close(launch->session->directory);
+		close(launch->session->lock);
+		close(launch->session->ready);
+	}
 	return 0;
 }
 
@@ -357,6 +362,8 @@ _Noreturn void init_main(struct launch *launch)
 	if (tier->confine(launch, &err) < 0)
 		fail(channel, &err);
 	await_go(launch);
+	if (launch->session)
+		init_serve_session(&state);
 	start(launch, &state);
 	serve(&state);
 }

@@ -24,6 +24,7 @@
 #include "linux/launch/terminal.h"
 #include "linux/limits/watch.h"
 #include "linux/repair/repair.h"
+#include "linux/session/session.h"
 
 /* Init's progress: one page that launcher and init share. A message would wake the launcher, which
  * only needs to read the flags later. */
@@ -114,6 +115,7 @@ struct launch {
 	struct state_place root; /* the cached root layout; its path is NULL if there is none */
 	bool has_terminal;
 	const struct run_copy *copy; /* or NULL: the project itself is mounted */
+	const struct run_session *session; /* or NULL: one command is run */
 	struct namespaces_options namespaces;
 	bool has_egress; /* the policy names destinations or ports: the proxy is needed */
 	struct egress egress;
@@ -175,6 +177,12 @@ void launch_keep_visible(const struct launch *launch, struct scan_results *resul
 /* init.c: runs init from the fork to its exit. */
 _Noreturn void init_main(struct launch *launch);
 
+/* backend.c: fills result->ended for a command that could not be executed, with ended.number. */
+void launch_explain_not_executed(const struct plan *plan, const char *name, struct run_result *result);
+
+/* init_session.c: init of a session from its confinement to its exit: a fork server. */
+_Noreturn void init_serve_session(struct init_state *state);
+
 /* supervisor.c: the launcher's state from the fork of init to init's exit. */
 struct supervision {
 	const struct plan *plan;
@@ -195,6 +203,9 @@ struct supervision {
 	bool run_files_pending;
 	bool go_pending; /* after the run files init waits for MESSAGE_GO */
 	const struct run_request *request; /* its notice */
+	/* Of a session, else NULL. */
+	const struct run_session *session;
+	const char *proxy_secret; /* or NULL */
 };
 /* Updates progress->is_in_background. Called before init may go on: a job that was stopped and
  * continued in the background meanwhile must not take the terminal. */

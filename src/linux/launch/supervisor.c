@@ -55,6 +55,8 @@ struct run {
 	int channel;
 	bool run_files_pending; /* supervision.run_files_pending, until they are filled */
 	bool is_deferred[NSIG]; /* signals that arrived before that: init cannot receive them yet */
+	struct holder *holder; /* of a session that takes commands; else NULL */
+	int holder_events; /* fd of the holder; -1 without */
 };
 
 /* Before the command has started the message waits in the channel, and init reads it right after
@@ -183,6 +185,11 @@ static void handle_signal(struct run *run, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
 	bool is_from_terminal = signals_is_from_terminal(number, info->ssi_code);
+	if (run->supervision->session) {
+		if (number == SIGTERM || number == SIGINT || number == SIGHUP)
+			kill_all(run);
+		return;
+	}
 	if (!run->run_files_pending) {
 		forward(run, number, is_from_terminal);
 		return;
@@ -295,19 +302,36 @@ static void handle_git_refusal(struct run *run, const struct message *message)
 
 static void handle_refused_name(struct run *run, const struct message *message)
 {
-	struct run_refused_names *names = &run->result->refused_names;
-	names->total = (unsigned)message->value;
-	if (names->count == RUN_REFUSED_MAX)
-		return;
-	snprintf(names->items[names->count].path, RUN_REFUSED_BYTES, "%.*s", RUN_REFUSED_BYTES - 1, message->error.message);
-	names->items[names->count].is_liftable = message->error.number == 1;
-	snprintf(names->items[names->count++].obeyed_by, RUN_REFUSED_BYTES, "%.*s", RUN_REFUSED_BYTES - 1, message->error.hint);
+	ending_note_refused(message, run->result);
 }
 
 static void handle_network_attempt(struct run *run, const struct message *message)
 {
 	(void)message;
 	run->result->has_tried_network = true;
+}
+
+/* Init of a session waits for commands. The watcher must run before the first. */
+static void handle_ready(struct run *run, const struct message *message)
+{
+	const struct supervision *supervision = run->supervision;
+	const struct holder_request request = { .plan = supervision->plan,
+						.session = supervision->session,
+						.proxy_secret = supervision->proxy_secret,
+						.channel = run->channel,
+						.repair = supervision->repair };
+	(void)message;
+	if (!supervision->session || run->holder)
+		return;
+	supervision->repair->next = 1;
+	if (repair_turn(supervision->repair, true, clock_ms()))
+		*run->err = supervision->repair->ended;
+	else
+		run->holder = holder_open(&request, run->err);
+	if (run->holder)
+		run->holder_events = holder_events(run->holder);
+	else
+		fail(run);
 }
 
 /* Messages of init after it has its run files. */
@@ -324,6 +348,7 @@ static const struct {
 	{ MESSAGE_NAME_REFUSED, handle_refused_name },
 	{ MESSAGE_NETWORK_TRIED, handle_network_attempt },
 	{ MESSAGE_EXITED, handle_exited },
+	{ MESSAGE_READY, handle_ready },
 };
 
 /* Receives a message, with fds only while some are expected. Returns as channel_receive. */
@@ -356,6 +381,11 @@ static void handle_message(struct run *run)
 	if (got <= 0) {
 		/* Init has exited or is about to; its pidfd becomes readable then. */
 		run->channel = -1;
+		return;
+	}
+	if (message.id != 0) {
+		if (run->holder && holder_take(run->holder, &message))
+			kill_all(run);
 		return;
 	}
 	for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
@@ -426,7 +456,8 @@ static int next_timeout(const struct run *run)
 				  run->start_by,
 				  run->look_at,
 				  run->supervision->watch->next,
-				  run->supervision->repair->next };
+				  run->supervision->repair->next,
+				  run->holder ? holder_next(run->holder) : 0 };
 	int64_t next = -1, now = clock_ms();
 	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
 		int64_t left = times[i] - now;
@@ -441,6 +472,12 @@ static int next_timeout(const struct run *run)
 	return next > 3600000 ? 3600000 : (int)next;
 }
 
+static void turn_holder(struct run *run)
+{
+	if (run->holder && holder_turn(run->holder, clock_ms()))
+		kill_all(run);
+}
+
 /* Handles the next events. Returns 1 if init has exited and every message was handled. */
 static int handle_events(struct run *run)
 {
@@ -450,6 +487,7 @@ static int handle_events(struct run *run)
 		{ .fd = run->supervision->signals, .events = POLLIN },
 		{ .fd = run->is_in_front ? run->supervision->terminal->fd : -1 }, /* hangup only */
 		{ .fd = run->supervision->repair->socket, .events = POLLIN },
+		{ .fd = run->holder_events, .events = POLLIN },
 	};
 	if (poll(watched, sizeof watched / sizeof watched[0], next_timeout(run)) < 0 && errno != EINTR) {
 		run->facts.is_unwatched = true;
@@ -468,6 +506,8 @@ static int handle_events(struct run *run)
 	if (watched[4].revents && !watched[0].revents && repair_receive(run->supervision->repair))
 		kill_all(run);
 	handle_timeouts(run);
+	if (!watched[0].revents)
+		turn_holder(run);
 	return watched[0].revents && !watched[1].revents;
 }
 
@@ -479,12 +519,13 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 			   .channel = supervision->channel,
 			   .run_files_pending = supervision->run_files_pending,
 			   .is_in_front = supervision->has_own_group && !supervision->progress->is_in_background,
+			   .holder_events = -1,
 			   .start_by = clock_ms() + START_MS };
 	const struct setting *time = &supervision->plan->limits[LIMIT_TIME];
 	struct cgroup_events events;
 	int status = 0;
 
-	if (time->is_set)
+	if (time->is_set && !supervision->session) /* a session's commands have their own */
 		run.time_limit = clock_ms() + (int64_t)time->value;
 	if (supervision->request->notice && supervision->tier->has_own_network(supervision->plan))
 		run.look_at = clock_ms() + look_ms[0];
@@ -501,5 +542,8 @@ int supervisor_run(const struct supervision *supervision, struct run_result *res
 		error_set(&result->note, "processes of the command may still be running: they could not be ended");
 	cgroup_end(supervision->group, &events);
 	run.facts.init_status = status;
-	return ending_report(supervision, &run.facts, &events, result, err);
+	status = ending_report(supervision, &run.facts, &events, result, err);
+	if (run.holder)
+		holder_close(run.holder, result);
+	return status;
 }

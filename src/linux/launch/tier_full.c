@@ -219,7 +219,8 @@ static int lock_command(const struct launch *launch, struct error *err)
 	int listener;
 	if (!launch->has_guard)
 		return 0;
-	if (landlock_apply_no_creation(own, count, launch->landlock_abi, err) < 0 || credentials_drop_rest(err) < 0)
+	if (landlock_apply_no_creation(own, count, launch->session != NULL, launch->landlock_abi, err) < 0 ||
+	    credentials_drop_rest(err) < 0)
 		return -1;
 	listener = filter_load_killable(&launch->guarded, err);
 	return listener < 0 ? -1 : launch_pass_listener(launch, listener, err);

@@ -89,6 +89,7 @@ enum report_type {
 	REPORT_PLANT, /* path: to be moved to quarantine */
 	REPORT_GIT_PLANT, /* the same, and the run ends */
 	REPORT_FAILED, /* text: why the run must end */
+	REPORT_SYNCED, /* value: the number of WATCHER_SYNC */
 	REPORT_LIMIT, /* value: how many directories are watched; more cannot be */
 };
 struct report {
@@ -100,6 +101,10 @@ struct report {
 	int64_t value;
 	char text[PATH_MAX]; /* a path or a sentence; only the used part is sent */
 };
+
+/* The supervisor sends the path of a plant that it has moved, which begins with a slash, or one of
+ * these letters and a path or a number. */
+enum { WATCHER_HIDE = 'h', WATCHER_LOCK = 'l', WATCHER_SYNC = 's' };
 
 struct watcher_request {
 	const struct plan *plan;

@@ -313,6 +313,28 @@ void mend_gone(struct watcher *watcher, const char *path)
 		mend_known(watcher, known, &gone);
 }
 
+void mend_found(struct watcher *watcher, const char *path, bool is_mask)
+{
+	struct plan_match match = { .path = path, .type = FILE_REGULAR, .rule = &rule_unsearchable };
+	struct known_path *known = known_find(&watcher->known, path);
+	struct scan_entry rules;
+	struct late_look look;
+
+	if (known && known->is_mask < is_mask)
+		fail(watcher, path, is_mask, "it is protected already");
+	if (known)
+		return; /* checked with the others */
+	if (late_masks_look(&watcher->masks, path, &look) < 0)
+		fail(watcher, path, is_mask, strerror(errno));
+	rules = scan_entries_judge(watcher->entries, path, path_base_name(path), look.type == FILE_DIRECTORY);
+	if (rules.denied_by || rules.protected_by)
+		match.rule = rules.denied_by ? rules.denied_by : rules.protected_by;
+	match.type = look.type;
+	/* A path that is gone again is known, too: what appears there is covered. */
+	known = known_add(&watcher->known, watcher->plan->arena, &match, is_mask);
+	known->is_absent = !cover(watcher, &match, is_mask);
+}
+
 void mend_moved(struct watcher *watcher, const char *path)
 {
 	struct plant *plant = find_plant(watcher, path);

@@ -91,7 +91,7 @@ static bool start(struct repair *repair)
 		.begin = repair->begin,
 		.parent = getpid(),
 		/* A command that changes a copy plants nothing in the project. */
-		.repairs_planting = !plan_is_copy(repair->plan),
+		.repairs_planting = !plan_is_copy(repair->plan) && !repair->is_session,
 	};
 
 	repair->next = 0;
@@ -222,6 +222,9 @@ static bool handle(struct repair *repair, const struct report *report)
 		return false;
 	case REPORT_GIT_PLANT:
 		return end_for_plant(repair, report);
+	case REPORT_SYNCED:
+		repair->synced = (uint64_t)report->value;
+		return false;
 	case REPORT_LIMIT:
 		if (!repair->report)
 			repair->report = arena_alloc(repair->plan->arena, sizeof *repair->report);
@@ -248,6 +251,32 @@ bool repair_receive(struct repair *repair)
 			return true;
 	}
 	return false;
+}
+
+/* A watcher that is busy reads its socket later; one that does not is found by the caller's
+ * deadline. */
+static bool ask(const struct repair *repair, const char *text, size_t length)
+{
+	return repair->socket >= 0 && send(repair->socket, text, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+bool repair_cover(const struct repair *repair, const char *path, bool is_mask)
+{
+	char text[PATH_MAX + 1];
+	int length = snprintf(text, sizeof text, "%c%s", is_mask ? WATCHER_HIDE : WATCHER_LOCK, path);
+	return length > 0 && (size_t)length < sizeof text && ask(repair, text, (size_t)length);
+}
+
+bool repair_sync(const struct repair *repair, uint64_t number)
+{
+	char text[32];
+	int length = snprintf(text, sizeof text, "%c%llu", WATCHER_SYNC, (unsigned long long)number);
+	return ask(repair, text, (size_t)length);
+}
+
+uint64_t repair_synced(const struct repair *repair)
+{
+	return repair->synced;
 }
 
 void repair_finish(struct repair *repair, struct run_result *result)

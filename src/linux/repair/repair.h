@@ -35,6 +35,10 @@ struct repair {
 	int64_t next; /* monotonic milliseconds: when the watcher starts; 0: it has, or never will */
 	pid_t pid; /* of the watcher; 0: none */
 	int socket; /* to the watcher; -1: none */
+	/* The run is a session with the guard: no command makes a protected name, so every new one
+	 * is the host's. The watcher starts at once. */
+	bool is_session;
+	uint64_t synced; /* the last number of repair_sync that the watcher has answered */
 	struct repair_report *report;
 	struct error ended; /* why the run must end */
 	struct error note; /* why nothing is repaired in this run, if the user accepts that */
@@ -51,6 +55,13 @@ void repair_prepare(struct repair *repair, const struct plan *plan, pid_t init, 
 bool repair_turn(struct repair *repair, bool is_running, int64_t now);
 /* Handles the watcher's reports. True if the run must end: repair->ended has the reason. */
 bool repair_receive(struct repair *repair);
+/* Of a session: asks the watcher to hide or lock a path that a scan has found. False if it cannot
+ * be asked. */
+bool repair_cover(const struct repair *repair, const char *path, bool is_mask);
+/* Asks it to check every mask and lock afterwards; numbers count up from 1. repair_synced returns
+ * the last number for which it has done so. A cover that cannot be made ends the run. */
+bool repair_sync(const struct repair *repair, uint64_t number);
+uint64_t repair_synced(const struct repair *repair);
 /* Ends the watcher, without waiting for it, and fills result->repaired. */
 void repair_finish(struct repair *repair, struct run_result *result);
 

@@ -271,14 +271,27 @@ static int timeout_of(const struct watcher *watcher, int64_t now)
 	return next <= now ? 0 : (int)(next - now);
 }
 
-/* The supervisor reports which plants it has moved. */
+/* Everything that was sent before is covered, and every cover is checked. */
+static void answer_sync(struct watcher *watcher, const char *number)
+{
+	struct report report = { .type = REPORT_SYNCED, .value = strtoll(number, NULL, 10) };
+	check_all(watcher, false);
+	watcher_report(watcher, &report, "");
+}
+
+/* The supervisor reports which plants it has moved; of a session, what must be covered. */
 static void take_answers(struct watcher *watcher)
 {
-	char path[PATH_MAX];
+	char text[PATH_MAX + 1];
 	ssize_t got;
-	while ((got = recv(watcher->socket, path, sizeof path - 1, MSG_DONTWAIT)) > 0) {
-		path[got] = '\0';
-		mend_moved(watcher, path);
+	while ((got = recv(watcher->socket, text, sizeof text - 1, MSG_DONTWAIT)) > 0) {
+		text[got] = '\0';
+		if (text[0] == WATCHER_HIDE || text[0] == WATCHER_LOCK)
+			mend_found(watcher, text + 1, text[0] == WATCHER_HIDE);
+		else if (text[0] == WATCHER_SYNC)
+			answer_sync(watcher, text + 1);
+		else
+			mend_moved(watcher, text);
 	}
 	if (got == 0)
 		_exit(0); /* the supervisor has exited */

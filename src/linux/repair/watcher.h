@@ -94,6 +94,8 @@ struct public_file *mend_find_public(const struct watcher *watcher, const char *
 /* Watches such a file and judges it. One that is not public is hidden until the next launch. With
  * is_polled an unchanged file is not read again. */
 void mend_public(struct watcher *watcher, struct public_file *file, bool is_polled);
+/* Covers a path that a newer scan has found. Ends the run if it cannot. */
+void mend_found(struct watcher *watcher, const char *path, bool is_mask);
 /* The supervisor has moved this plant. */
 void mend_moved(struct watcher *watcher, const char *path);
 

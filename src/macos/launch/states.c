@@ -116,6 +116,30 @@ int backend_wall_judge(struct error *err)
 	return error_set(err, "--commands is not possible on macOS");
 }
 
+int backend_session_judge(const struct plan *plan, bool keeps, struct error *err)
+{
+	(void)plan;
+	(void)keeps;
+	return error_set(err, "sessions are not possible on macOS");
+}
+
+enum run_outcome backend_join(const struct plan *plan, const struct run_request *request, const struct run_session *session,
+			      struct run_result *result, struct error *err)
+{
+	(void)request;
+	(void)session;
+	(void)result;
+	(void)backend_session_judge(plan, true, err);
+	return RUN_ELSEWHERE;
+}
+
+int backend_session_ask(const struct run_session *session, bool is_stop, struct error *err)
+{
+	(void)session;
+	(void)is_stop;
+	return error_set(err, "sessions are not possible on macOS");
+}
+
 int backend_wall_read(struct arena *arena, struct wall *wall, struct error *err)
 {
 	(void)arena;
