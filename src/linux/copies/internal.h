@@ -147,7 +147,8 @@ struct stage {
 };
 enum { STEP_NAME = 24 };
 void step_name(char name[STEP_NAME], const char *prefix, size_t index);
-int step_forward(const struct stage *stage, size_t index, struct error *err);
+/* *left is what the project has then. */
+int step_forward(const struct stage *stage, size_t index, struct copy_identity *left, struct error *err);
 /* Returns 1 if it restored something, 0 if there was nothing to do, -1 with err. */
 int step_backward(const struct stage *stage, size_t index, struct error *err);
 /* Opens the directory of a path below `root`, and sets *name to the last component. */

@@ -352,7 +352,7 @@ int copy_discard(struct copy *copy, struct error *err)
 		return -1;
 	/* The only version of a file of the project may be in upper, between two steps. */
 	if (copies_refuse_pending(copy, err) < 0)
-		return -1;
+		return error_hint(err, "to give up what it replaced, with all state of the project: berm state reset");
 	*err = (struct error){ 0 };
 	snprintf(removed, sizeof removed, ".removed-%ld-%s", (long)getpid(), copy->name);
 	if (renameat(copies, copy->name, copies, removed) < 0)
