@@ -289,7 +289,7 @@ static int confirm(void *self, struct error *err)
 	struct run *run = self;
 	if (!cache_verify(&run->session->cache, &run->session->arena))
 		return error_set(err, "the cached plan is outdated");
-	if (judge(&run->session->plan, &run->printed, err) < 0)
+	if (judge(&run->session->plan, &run->printed, err) < 0 || run_copy_await(&run->copy, err) < 0)
 		return -1;
 	/* A command that changes only a copy leaves nothing to sweep. Its marker is given back:
 	 * other runs would leave plants to this one, which sweeps nothing at its end. */

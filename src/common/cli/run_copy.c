@@ -79,7 +79,7 @@ static const char *name_of(const struct session *session, struct run_copy_state 
 	if (plan_setting(&session->plan, SETTING_COPY) == COPY_ALWAYS)
 		return session->options.copy ? session->options.copy : COPY_NAME_DEFAULT;
 	state->is_undo = true;
-	return arena_printf(session->plan.arena, "undo-%ld", (long)getpid());
+	return arena_printf(session->plan.arena, "undo-%ld-%u", (long)getpid(), ++state->undo_tries);
 }
 
 /* Commands of one agent's turn may begin while another one ends. A command in the background is not
@@ -88,13 +88,17 @@ static int open_copy(struct session *session, struct run_copy_state *state, stru
 {
 	const struct timespec moment = { .tv_nsec = WAIT_MS * 1000000L };
 	const struct plan *plan = &session->plan;
-	const char *name = name_of(session, state);
 
 	for (int waited = 0;; waited += WAIT_MS) {
 		*err = (struct error){ 0 };
-		if (copy_open(plan->arena, plan->context.state_directory, plan->context.project, plan->state.project_key, name,
-			      true, &state->copy, err) == 0)
-			return 0;
+		if (copy_open(plan->arena, plan->context.state_directory, plan->context.project, plan->state.project_key,
+			      name_of(session, state), true, &state->copy, err) == 0) {
+			if (!state->is_undo || state->copy.is_new)
+				return 0;
+			/* What an earlier run with this pid could not apply must not go on. */
+			copy_close(&state->copy);
+			continue;
+		}
 		if (err->number != EBUSY || !session->options.awaits_copy || waited >= PATIENCE_MS)
 			return -1;
 		nanosleep(&moment, NULL);
@@ -168,6 +172,11 @@ int run_copy_prepare(struct session *session, struct run_copy_state *state, stru
 	state->layers.upper_path = path_join(plan->arena, state->copy.directory, copy_layer(&state->copy));
 	request->copy = &state->layers;
 	return 0;
+}
+
+int run_copy_await(const struct run_copy_state *state, struct error *err)
+{
+	return state->is_open ? copy_await_clock(&state->copy, err) : 0;
 }
 
 static void report_changes(const struct run_copy_state *state, const struct copy_changes *changes)

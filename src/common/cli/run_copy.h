@@ -12,6 +12,7 @@ struct run_copy_state {
 	struct copy copy;
 	bool is_open;
 	bool is_undo; /* applied at the end, and removed */
+	unsigned undo_tries; /* names tried for it */
 	struct error no_overlay; /* why a full copy is made; not set: an overlay is tried */
 	struct run_copy layers;
 };
@@ -23,6 +24,8 @@ int run_copy_take_variable(struct session *session, struct error *err);
 void run_copy_note(struct session *session);
 /* Opens the copy that the plan asks for, if any, and prepares it for one attempt. */
 int run_copy_prepare(struct session *session, struct run_copy_state *state, struct run_request *request, struct error *err);
+/* Called before the command starts. */
+int run_copy_await(const struct run_copy_state *state, struct error *err);
 /* When every process is dead: reports the changes, or applies them. Returns false if changes that
  * had to be applied were not. */
 bool run_copy_end(struct session *session, struct run_copy_state *state);

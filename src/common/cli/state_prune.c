@@ -12,6 +12,7 @@
 #include "common/base/text.h"
 #include "common/cli/commands.h"
 #include "common/cli/table.h"
+#include "common/copies/copies.h"
 #include "common/state/list.h"
 
 enum { DAY_SECONDS = 24 * 60 * 60, EXIT_KEPT = 1 };
@@ -73,7 +74,9 @@ static int list_entries(const struct prune *prune, const struct prune_kind *kind
 		const struct state_entry *entry = &prune->entries.items[i];
 		if (entry->kind != wanted || entry->problem || entry->is_in_use)
 			continue;
-		if (is_gone(entry->project))
+		if (entry->is_leftover)
+			add(prune, kind, entry, "its removal was interrupted", found);
+		else if (is_gone(entry->project))
 			add(prune, kind, entry, "the project is gone", found);
 		else if (has_age && entry->last_use < prune->oldest)
 			add(prune, kind, entry, "not used for long", found);
@@ -115,9 +118,32 @@ static int list_homes(const struct prune *prune, const struct prune_kind *kind, 
 	return 0;
 }
 
+/* A copy whose apply was interrupted stays: it may have the only version of a file of the
+ * project. */
+static int remove_copy(const struct prune *prune, const struct prunable *item, struct state_reset *result, struct error *err)
+{
+	const struct state_entry *entry = item->self;
+	struct copy copy = { .fd = -1, .state = -1 };
+	int status;
+
+	if (entry->is_leftover || is_gone(entry->project) || !entry->project)
+		return remove_entry(prune, item, result, err);
+	status = copy_open(&prune->session->arena, prune->session->context.state_directory, entry->project, entry->project_key,
+			   entry->name, false, &copy, err);
+	if (status == 0 && (status = copy_discard(&copy, err)) == 0)
+		result->removed++;
+	copy_close(&copy);
+	if (status < 0 && err->number == EBUSY)
+		result->in_use++;
+	else if (status < 0 && !error_is_set(&result->failure))
+		result->failure = *err;
+	*err = (struct error){ 0 };
+	return 0;
+}
+
 static const struct prune_kind kinds[] = {
 	{ "home", list_homes, remove_entry },
-	{ "copy", list_copies, remove_entry },
+	{ "copy", list_copies, remove_copy },
 	{ "undo", list_undo, remove_entry },
 };
 

@@ -28,7 +28,7 @@ struct copy {
 	const char *project; /* absolute */
 	int fd; /* of the directory, with the lock */
 	int state; /* of <state>/projects/<project key> */
-	bool is_new;
+	bool is_new; /* nothing has run in it since it was made or applied as a whole */
 	bool is_full; /* every file of the project was copied: it is no overlay */
 };
 
@@ -40,10 +40,13 @@ bool copy_name_is_valid(const char *name);
 int copy_open(struct arena *arena, const char *state_directory, const char *project, const char *project_key, const char *name,
 	      bool may_create, struct copy *copy, struct error *err);
 /* Prepares a run: `upper`, made with the project's mode and kept if it is there, an empty `work`,
- * the baseline `base`, and the boot id. Returns after the file system's clock has moved past the
- * baseline. Both fds are O_PATH directories that the caller closes. Refuses a copy whose apply was
- * interrupted. */
+ * the baseline `base`, and the boot id. Both fds are O_PATH directories that the caller closes.
+ * Refuses a copy whose apply was interrupted. copy_await_clock follows before the command
+ * starts. */
 int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *err);
+/* Returns after the file system's clock has moved past the baseline: what others change in the
+ * project from then on has a later ctime. */
+int copy_await_clock(const struct copy *copy, struct error *err);
 /* Prepares a run where no overlay can be had: copies the project as a whole, unless a full copy
  * with changes is there already. *tree is an O_PATH directory that the caller closes. Refuses a
  * project beyond COPY_FULL_FILES and COPY_FULL_BYTES with EFBIG in err->number. */
@@ -177,7 +180,8 @@ int copy_apply(struct arena *arena, const struct copy *copy, struct copy_changes
  * Another copy's interrupted apply is an error. */
 int copy_resume(struct arena *arena, const struct copy *copy, struct copy_report *report, struct error *err);
 
-/* Removes a copy that copy_open has opened, and everything in it. */
+/* Removes a copy that copy_open has opened, and everything in it. Refuses one whose apply was
+ * interrupted. */
 int copy_discard(struct copy *copy, struct error *err);
 
 struct copy_entry {

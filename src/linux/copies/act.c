@@ -126,11 +126,8 @@ int act_forward(struct stage *stage, struct record *record, struct error *err)
 	states->count = record->journal.count;
 	states->items = arena_alloc(stage->arena, (states->count + 1) * sizeof *states->items);
 	for (size_t i = 0; i < record->journal.count; i++) {
-		struct stat info;
-		if (step_forward(stage, i, err) < 0)
+		if (step_forward(stage, i, &states->items[i], err) < 0)
 			return -1;
-		if (look_at(stage, record->journal.items[i].path, &info))
-			states->items[i] = compare_identity(&info);
 	}
 	if (record->journal.is_copied && save_originals(stage, record, err) < 0)
 		return -1;

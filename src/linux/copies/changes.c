@@ -113,10 +113,12 @@ static int list_names(struct walk *walk, const struct place *place, struct names
 	return 0;
 }
 
+/* The clock had moved past the baseline before the command started. What has the same time was
+ * written before. */
 static bool is_since(const struct walk *walk, const struct stat *info)
 {
 	const struct timespec *time = &info->st_ctim;
-	return time->tv_sec > walk->base.tv_sec || (time->tv_sec == walk->base.tv_sec && time->tv_nsec >= walk->base.tv_nsec);
+	return time->tv_sec > walk->base.tv_sec || (time->tv_sec == walk->base.tv_sec && time->tv_nsec > walk->base.tv_nsec);
 }
 
 /* Returns how the project's file changed since the baseline, or NULL. No process can set a ctime.

@@ -188,7 +188,7 @@ static int make(struct arena *arena, struct copy *copy, struct copy_full *option
 		return -1;
 	}
 	/* A change by the command has a later ctime than each file of the tree. */
-	if (copies_make_mark(copy, COPY_MADE, err) < 0)
+	if (copies_make_mark(copy, COPY_MADE, true, err) < 0)
 		return -1;
 	copy->is_full = true;
 	options->is_new = true;

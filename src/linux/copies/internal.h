@@ -45,9 +45,9 @@ int copies_make_directory(int parent, const char *name, mode_t mode);
 int copies_make_upper(const struct copy *copy, struct error *err);
 /* Makes the baseline, if there is none, and waits until the clock has moved past it. */
 int copies_make_base(const struct copy *copy, struct error *err);
-/* Makes an empty file, and waits until the clock has moved past its ctime. One that exists
- * stays. */
-int copies_make_mark(const struct copy *copy, const char *name, struct error *err);
+/* Makes an empty file, and with is_waiting waits until the clock has moved past its ctime. One that
+ * exists stays. */
+int copies_make_mark(const struct copy *copy, const char *name, bool is_waiting, struct error *err);
 /* Writes the boot id, unless there is one. */
 int copies_write_boot_id(const struct copy *copy, struct error *err);
 /* Returns 0, or -1 if there is no baseline. */
@@ -147,7 +147,8 @@ struct stage {
 };
 enum { STEP_NAME = 24 };
 void step_name(char name[STEP_NAME], const char *prefix, size_t index);
-int step_forward(const struct stage *stage, size_t index, struct error *err);
+/* *left is what the project has then. */
+int step_forward(const struct stage *stage, size_t index, struct copy_identity *left, struct error *err);
 /* Returns 1 if it restored something, 0 if there was nothing to do, -1 with err. */
 int step_backward(const struct stage *stage, size_t index, struct error *err);
 /* Opens the directory of a path below `root`, and sets *name to the last component. */

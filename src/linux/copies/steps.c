@@ -49,10 +49,16 @@ static void look(struct spot *spot)
 			 fstatat(spot->directory, spot->name, &spot->info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* True if this file was there at the last look. */
+static bool had(const struct spot *spot, uint64_t inode)
+{
+	return spot->is_there && inode != 0 && spot->info.st_ino == inode;
+}
+
 static bool has(struct spot *spot, uint64_t inode)
 {
 	look(spot);
-	return spot->is_there && inode != 0 && spot->info.st_ino == inode;
+	return had(spot, inode);
 }
 
 static int fail(const struct step *step, int number, const char *what)
@@ -101,12 +107,13 @@ static int open_step(struct step *step, size_t index, bool is_backward)
 	return 0;
 }
 
-/* True if the project's file is the one that was listed, and was not written since. */
-static bool is_untouched(struct step *step)
+/* True if the project's file was, at the last look, the one that was listed, and was not written
+ * since. */
+static bool was_untouched(const struct step *step)
 {
 	const struct copy_identity *before = &step->operation->before;
 	struct copy_identity now;
-	if (!has(&step->project, before->inode))
+	if (!had(&step->project, before->inode))
 		return false;
 	now = compare_identity(&step->project.info);
 	return S_ISDIR(step->project.info.st_mode) || compare_is_same(&now, before);
@@ -142,7 +149,7 @@ static int forward_replace(struct step *step)
 	struct spot *source = &step->source, *project = &step->project;
 
 	if (!has(project, operation->source)) {
-		if (!is_untouched(step) || !has(source, operation->source))
+		if (!was_untouched(step) || !has(source, operation->source))
 			return changed(step);
 		if (transfer_strip(source->directory, source->name) < 0)
 			return fail(step, errno, "cannot prepare");
@@ -152,6 +159,7 @@ static int forward_replace(struct step *step)
 			(void)transfer_exchange(source->directory, source->name, project->directory, project->name);
 			return changed(step);
 		}
+		return keep(step, source);
 	}
 	return has(source, operation->before.inode) ? keep(step, source) : 0;
 }
@@ -161,7 +169,8 @@ static int forward_delete(struct step *step)
 	const struct journal_operation *operation = step->operation;
 	if (has(&step->store, operation->before.inode))
 		return 0;
-	if (!is_untouched(step))
+	look(&step->project);
+	if (!was_untouched(step))
 		return changed(step);
 	if (keep(step, &step->project) < 0)
 		return -1;
@@ -197,28 +206,35 @@ static int set_mode(struct step *step, mode_t mode)
 	return 0;
 }
 
-int step_forward(const struct stage *stage, size_t index, struct error *err)
+static int forward(struct step *step)
+{
+	switch (step->operation->kind) {
+	case JOURNAL_ADD:
+		return forward_add(step);
+	case JOURNAL_REPLACE:
+		return forward_replace(step);
+	case JOURNAL_DELETE:
+		return forward_delete(step);
+	case JOURNAL_MAKE_DIRECTORY:
+		return forward_make(step);
+	case JOURNAL_SET_MODE:
+		return set_mode(step, step->operation->after_mode);
+	case JOURNAL_KINDS:
+		break;
+	}
+	return error_set(step->err, "damaged journal");
+}
+
+int step_forward(const struct stage *stage, size_t index, struct copy_identity *left, struct error *err)
 {
 	autostep struct step step = { .stage = stage, .operation = &stage->journal->items[index], .err = err };
 
 	step.project.directory = step.source.directory = -1;
-	if (open_step(&step, index, false) < 0)
+	if (open_step(&step, index, false) < 0 || forward(&step) < 0)
 		return -1;
-	switch (step.operation->kind) {
-	case JOURNAL_ADD:
-		return forward_add(&step);
-	case JOURNAL_REPLACE:
-		return forward_replace(&step);
-	case JOURNAL_DELETE:
-		return forward_delete(&step);
-	case JOURNAL_MAKE_DIRECTORY:
-		return forward_make(&step);
-	case JOURNAL_SET_MODE:
-		return set_mode(&step, step.operation->after_mode);
-	case JOURNAL_KINDS:
-		break;
-	}
-	return error_set(err, "damaged journal");
+	look(&step.project);
+	*left = step.project.is_there ? compare_identity(&step.project.info) : (struct copy_identity){ 0 };
+	return 0;
 }
 
 /* The copy's file goes to the store, from where it is given back to the copy. */

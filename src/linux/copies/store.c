@@ -25,6 +25,7 @@ enum {
 	RACES_MAX = 100, /* a discard may remove what was just opened */
 	CLOCK_WAIT_NS = 200000, /* between looks at the clock of the file system */
 	CLOCK_WAITS_MAX = 20000, /* 4 s: longer than the coarsest time stamps, those of FAT */
+	CLOCK_CERTAIN_S = 60, /* more than clocks of file servers differ */
 	BOOT_ID_BYTES = 36,
 };
 
@@ -96,7 +97,6 @@ static int try_open(struct arena *arena, const char *state_directory, const char
 	if (state >= 0)
 		copies = state_enter(state, state_copies, copy->directory, may_create, err);
 	if (copies >= 0) {
-		copy->is_new = fstatat(copies, copy->name, &info, AT_SYMLINK_NOFOLLOW) < 0;
 		own = state_enter(copies, copy->name, copy->directory, may_create, err);
 	}
 	if (own < 0)
@@ -109,6 +109,8 @@ static int try_open(struct arena *arena, const char *state_directory, const char
 	if (!is_in_place(copies, copy->name, own))
 		return error_errno(err, EAGAIN, "cannot open %s", copy->directory);
 	copy->is_full = fstatat(own, COPY_MADE, &info, AT_SYMLINK_NOFOLLOW) == 0;
+	copy->is_new = !copy->is_full && fstatat(own, COPY_BASE, &info, AT_SYMLINK_NOFOLLOW) < 0 &&
+		       fstatat(own, COPY_UPPER, &info, AT_SYMLINK_NOFOLLOW) < 0;
 	copy->fd = steal_fd(&own);
 	copy->state = steal_fd(&state);
 	return 0;
@@ -207,7 +209,7 @@ static int wait_for_clock(const struct copy *copy, const struct timespec *base, 
 	return error_set(err, "the clock of the file system of %s does not advance", copy->directory);
 }
 
-int copies_make_mark(const struct copy *copy, const char *name, struct error *err)
+int copies_make_mark(const struct copy *copy, const char *name, bool is_waiting, struct error *err)
 {
 	autoclose int fd = openat(copy->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	struct stat info;
@@ -216,12 +218,23 @@ int copies_make_mark(const struct copy *copy, const char *name, struct error *er
 		return 0;
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return error_errno(err, errno, "cannot write %s/%s", copy->directory, name);
-	return wait_for_clock(copy, &info.st_ctim, err);
+	return is_waiting ? wait_for_clock(copy, &info.st_ctim, err) : 0;
 }
 
 int copies_make_base(const struct copy *copy, struct error *err)
 {
-	return copies_make_mark(copy, COPY_BASE, err);
+	return copies_make_mark(copy, COPY_BASE, true, err);
+}
+
+int copy_await_clock(const struct copy *copy, struct error *err)
+{
+	struct timespec base, now;
+	if (copies_read_base(copy, &base) < 0)
+		return error_set(err, "%s has no baseline to detect changes of the project", copy->directory);
+	/* One of an earlier run needs no trial. */
+	if (clock_gettime(CLOCK_REALTIME_COARSE, &now) == 0 && now.tv_sec - base.tv_sec > CLOCK_CERTAIN_S)
+		return 0;
+	return wait_for_clock(copy, &base, err);
 }
 
 const char *copy_layer(const struct copy *copy)
@@ -290,7 +303,7 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 		return -1;
 	*err = (struct error){ 0 };
 	if (copies_make_upper(copy, err) < 0 || make_work(copy, err) < 0 || copies_write_boot_id(copy, err) < 0 ||
-	    copies_make_base(copy, err) < 0)
+	    copies_make_mark(copy, COPY_BASE, false, err) < 0)
 		return -1;
 	own_upper = open_layer(copy, COPY_UPPER, err);
 	own_work = own_upper < 0 ? -1 : open_layer(copy, COPY_WORK, err);
@@ -302,6 +315,20 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 	return 0;
 }
 
+/* True for a directory without entries: then there is nothing to write to the disk. */
+static bool is_empty(int directory)
+{
+	autoclosedir DIR *stream = NULL;
+	const struct dirent *entry;
+	int count = 0, fd = directory < 0 ? -1 : openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && !(stream = fdopendir(fd)))
+		close(fd);
+	while (stream && count <= 2 && (entry = readdir(stream)))
+		count++;
+	return stream && count <= 2; /* . and .. */
+}
+
 int copy_finish(const struct copy *copy, struct error *err)
 {
 	autoclose int upper = copies_open_below(copy->fd, copy_layer(copy), O_RDONLY | O_DIRECTORY);
@@ -309,7 +336,7 @@ int copy_finish(const struct copy *copy, struct error *err)
 	if (copies_remove(copy->fd, COPY_WORK, copy->directory, err) < 0)
 		return -1;
 	/* The command may have removed the read permission. Any file of the file system will do. */
-	if (syncfs(upper >= 0 ? upper : copy->fd) < 0)
+	if (!is_empty(upper) && syncfs(upper >= 0 ? upper : copy->fd) < 0)
 		return error_errno(err, errno, "cannot write %s to the disk", copy->directory);
 	if (unlinkat(copy->fd, COPY_BOOT, 0) < 0 && errno != ENOENT)
 		return error_errno(err, errno, "cannot remove %s/%s", copy->directory, COPY_BOOT);
@@ -323,6 +350,10 @@ int copy_discard(struct copy *copy, struct error *err)
 
 	if (copies < 0)
 		return -1;
+	/* The only version of a file of the project may be in upper, between two steps. */
+	if (copies_refuse_pending(copy, err) < 0)
+		return error_hint(err, "to give up what it replaced, with all state of the project: berm state reset");
+	*err = (struct error){ 0 };
 	snprintf(removed, sizeof removed, ".removed-%ld-%s", (long)getpid(), copy->name);
 	if (renameat(copies, copy->name, copies, removed) < 0)
 		return error_errno(err, errno, "cannot remove %s", copy->directory);

@@ -26,6 +26,12 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 	return refuse(err);
 }
 
+int copy_await_clock(const struct copy *copy, struct error *err)
+{
+	(void)copy;
+	return refuse(err);
+}
+
 int copy_prepare_full(struct arena *arena, struct copy *copy, struct copy_full *options, int *tree, struct error *err)
 {
 	(void)arena, (void)copy, (void)options;

@@ -165,6 +165,19 @@ expect "nothing is left" test ! -e "$state"
 (umask 077 && mkdir -p "$state/copies")
 rm one
 
+# A process id comes again, and what an earlier run with --undo could not apply is still there: it stays there.
+if unshare -Urmpf --mount-proc true 2>/dev/null; then
+	echo one >a
+	in_copy undo-1-1 sh -c 'echo stale >a'
+	run unshare -Urmpf --mount-proc sh -c 'exec "$1" run --undo -- sh -c "cat a; echo fresh >fresh"' sh "$BERM"
+	expect_equal "a run with --undo begins with the project" one "$out"
+	expect_equal "and applies its own changes" fresh "$(cat fresh)"
+	expect_equal "only these" one "$(cat a)"
+	expect_equal "what was left is still there" stale "$(cat "$state/copies/undo-1-1/upper/a")"
+	rm fresh
+	"$BERM" discard --yes undo-1-1 >/dev/null
+fi
+
 # A restart before the files of a run were on the disk.
 in_copy default sh -c 'echo doubt >a'
 (umask 077 && printf '00000000-0000-0000-0000-000000000000' >"$state/copies/default/boot")

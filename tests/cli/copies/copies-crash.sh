@@ -108,6 +108,11 @@ killed renameat2 6 "$BERM" apply
 in_copy second sh -c 'echo 9 >d/nine'
 expect_status "another copy waits" 125 "$BERM" apply second
 expect_contains "for the interrupted one" "was interrupted" "$err"
+expect_status "and the copy itself is not discarded: it may have the only version of a file" 125 "$BERM" discard --yes default
+expect_contains "with the way out" "berm undo" "$err"
+touch -d '40 days ago' "$state/copies/default"
+run "$BERM" state prune --older=30 --yes
+expect "nor pruned" test -e "$state/copies/default/upper"
 expect_status "undo" 0 "$BERM" undo
 expect "as before" is_tree "$scratch/before"
 expect_status "then the other one" 0 "$BERM" apply second

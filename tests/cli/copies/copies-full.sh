@@ -110,6 +110,23 @@ echo later >later
 expect_status "a copy without changes begins with the project as it is now" 0 "$BERM" run --copy -- sh -c 'cat later && echo x >x'
 expect_output "only the new change" x "$BERM" diff --name-only
 
+# A repository: a commit in the copy, and what git would obey stays there.
+if command -v git >/dev/null; then
+	renew
+	mount -t tmpfs none mounted
+	git init -q . && git config user.name a && git config user.email a@example.org && git add a src && git commit -qm first
+	expect_status "a commit in a full copy" 0 "$BERM" run --copy -- sh -c 'echo more >>a && git commit -qam second && git gc -q'
+	expect_equal "the project has it not" first "$(git log -1 --format=%s)"
+	expect_status "apply" 0 "$BERM" apply
+	expect_equal "it is applied" second "$(git log -1 --format=%s)"
+	expect "and sound" git fsck --strict
+	"$BERM" run --copy -- sh -c 'echo x >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; mkdir -p sub && git init -q sub/r && git -C sub/r config core.fsmonitor "touch x"; echo fine >fine' >/dev/null 2>&1
+	run "$BERM" apply
+	expect_equal "what git would run is left: $err" 1 "$status"
+	expect "no hook" test ! -e .git/hooks/pre-commit -a ! -e sub/r/.git/config
+	expect_equal "the rest is applied" fine "$(cat fine)"
+fi
+
 # What the host does meanwhile is neither a change of the copy nor undone by it.
 renew
 mount -t tmpfs none mounted

@@ -40,6 +40,12 @@ while True:
 PYTHON
 }
 
+# An apply that was not taken back keeps its copy: both go.
+forget() {
+	chmod -R u+rwx "$state/undo" "$state/copies" 2>/dev/null
+	rm -rf "$state/undo" "$state"/copies/*
+}
+
 # Control: a program that follows names is led out.
 mkdir d
 swap >"$scratch/ready" 2>&1 &
@@ -63,7 +69,7 @@ outcomes=
 swaps=0
 rm -f "$scratch/swaps"
 for ((round = 0; round < rounds; round++)); do
-	"$BERM" discard --all --yes >/dev/null 2>&1
+	forget
 	find . -mindepth 1 ! -name berm.yml -delete
 	mkdir d
 	for i in 1 2 3 4 5 6 7 8; do echo "$i" >"d/f$i"; done
@@ -89,8 +95,7 @@ expect "there were swaps: $swaps" test "$swaps" -ge "$least"
 echo "$swaps swaps"
 echo "outcomes of apply:$(tr ' ' '\n' <<<"$outcomes" | grep . | sort | uniq -c | tr '\n' ';')"
 find . -mindepth 1 ! -name berm.yml -delete
-"$BERM" discard --all --yes >/dev/null 2>&1
-rm -rf "$state/undo"
+forget
 
 # A full disk: the project is on a small tmpfs, so that an apply has to copy.
 export -f in_copy copy_begin tree_of
