@@ -207,6 +207,7 @@ static int confine(struct launch *launch, struct error *err)
 		return -1;
 	if (!launch->has_guard)
 		return filter_load(&launch->filter, false, err);
+	guard_prepare(&launch->guard, plan);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, launch->listener_socket) < 0)
 		return error_errno(err, errno, "cannot make a socket pair");
 	return 0;
@@ -216,12 +217,16 @@ static int confine(struct launch *launch, struct error *err)
  * filter the call would wait for init, which waits for execve. */
 static int lock_command(const struct launch *launch, struct error *err)
 {
+	const struct guard_trees *trees = &launch->guard.trees;
 	const char *own[GUARD_FREE_MAX];
 	size_t count = guard_free_directories(launch->plan, own);
-	int listener;
+	int fds[GUARD_TREES_MAX], listener;
 	if (!launch->has_guard)
 		return 0;
-	if (landlock_apply_no_creation(own, count, launch->landlock_abi, err) < 0 || credentials_drop_rest(err) < 0)
+	for (size_t i = 0; i < trees->count; i++)
+		fds[i] = trees->items[i].fd;
+	if (landlock_apply_no_creation(own, count, fds, trees->count, launch->landlock_abi, err) < 0 ||
+	    credentials_drop_rest(err) < 0)
 		return -1;
 	listener = filter_load_killable(&launch->guarded, err);
 	return listener < 0 ? -1 : launch_pass_listener(launch, listener, err);
@@ -251,7 +256,7 @@ static int receive_listener(struct launch *launch, struct init_state *state, str
 	if (!launch->has_guard)
 		return 0;
 	if (launch_receive_listener(launch, &listener, err) < 0 || filter_load(&launch->guarding, false, err) < 0 ||
-	    guard_start(&launch->guard, launch->plan, listener, err) < 0)
+	    guard_start(&launch->guard, listener, err) < 0)
 		return -1;
 	launch->progress->is_guarded = true;
 	return 0;
