@@ -219,8 +219,18 @@ struct content {
 	const char *const *directories; /* get these rights */
 	size_t directory_count;
 	uint64_t directory_rights;
+	const int *trees; /* fds of directories below which regular files may be made */
+	size_t tree_count;
 	bool is_landlock_tier;
 };
+
+static int grant_tree(const struct landlock_ruleset *ruleset, int tree, struct error *err)
+{
+	struct path_attributes attributes = { .allowed = MAKE_REG & ruleset->handled, .parent = tree };
+	if (syscall(NR_ADD_RULE, ruleset->fd, RULE_PATH_BENEATH, &attributes, 0) < 0)
+		return error_errno(err, errno, "cannot allow files in a directory with Landlock");
+	return 0;
+}
 
 static int fill(const struct landlock_ruleset *ruleset, const struct content *content, struct error *err)
 {
@@ -229,6 +239,9 @@ static int fill(const struct landlock_ruleset *ruleset, const struct content *co
 		return -1;
 	for (size_t i = 0; i < content->directory_count; i++)
 		if (landlock_grant(ruleset, content->directories[i], 0, content->directory_rights, err) < 0)
+			return -1;
+	for (size_t i = 0; i < content->tree_count; i++)
+		if (grant_tree(ruleset, content->trees[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < content->extra_count; i++)
 		if (landlock_grant(ruleset, content->extra[i].path, content->extra[i].is_exact ? RESOLVE_NO_SYMLINKS : 0,
@@ -285,12 +298,17 @@ int landlock_apply_tier(const struct plan *plan, const struct landlock_extra *ex
 	return enforce(&handled, abi, &content, err);
 }
 
-int landlock_apply_no_creation(const char *const *directories, size_t count, bool has_signals, int abi, struct error *err)
+int landlock_apply_no_creation(const char *const *directories, size_t count, const int *trees, size_t tree_count,
+			       bool has_signals, int abi, struct error *err)
 {
 	const uint64_t creation = MAKE_CHAR | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_BLOCK | MAKE_SYM | REFER;
 	struct landlock_handled handled = { .filesystem = creation & landlock_known_at(abi).filesystem,
 					    .scoped = has_signals ? 0 : landlock_known_at(abi).scoped & SCOPE_SIGNAL };
-	struct content content = { .directories = directories, .directory_count = count, .directory_rights = creation };
+	struct content content = { .directories = directories,
+				   .directory_count = count,
+				   .directory_rights = creation,
+				   .trees = trees,
+				   .tree_count = tree_count };
 	return enforce(&handled, abi, &content, err);
 }
 

@@ -66,10 +66,12 @@ int landlock_apply(const struct plan *plan, const struct landlock_extra *extra, 
 int landlock_apply_tier(const struct plan *plan, const struct landlock_extra *extra, size_t extra_count, int abi,
 			struct error *err);
 /* Adds a layer that forbids to create, rename and link except below these directories, and keeps
- * signals from reaching processes outside it, init among them. With has_signals they do reach other
- * commands of a session; the kernel drops those to init, which is pid 1. Sockets may be bound: a
- * host does not read one. For the command whose creations init's deputy performs (linux/guard). */
-int landlock_apply_no_creation(const char *const *directories, size_t count, bool has_signals, int abi, struct error *err);
+ * signals from reaching processes outside it, init among them. Regular files may be made below the
+ * open directories `trees` too. With has_signals signals reach other commands of a session; the
+ * kernel drops those to init, which is pid 1. Sockets may be bound: a host does not read one. For
+ * the command whose creations init's deputy performs (linux/guard). */
+int landlock_apply_no_creation(const char *const *directories, size_t count, const int *trees, size_t tree_count,
+			       bool has_signals, int abi, struct error *err);
 /* Adds a layer that grants these paths and nothing else, and keeps signals and abstract sockets
  * from reaching processes outside it. The network is left alone. */
 int landlock_apply_paths(const struct landlock_extra *paths, size_t count, int abi, struct error *err);

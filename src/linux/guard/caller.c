@@ -14,6 +14,26 @@
 
 enum { LINK_BYTES = 64, PAGE = 4096 };
 
+/* Directories that are looked into for every call. -1: opened by their path each time. */
+static int proc = -1, own_fds = -1;
+
+void caller_begin(void)
+{
+	if (proc >= 0)
+		return;
+	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The path of an fd as the kernel knows it; returns as readlink(2). */
+ssize_t caller_path_of(int fd, char *path, size_t size)
+{
+	static const char directory[] = "/proc/self/fd/";
+	char link[LINK_BYTES];
+	snprintf(link, sizeof link, "%s%d", directory, fd);
+	return own_fds < 0 ? readlink(link, path, size) : readlinkat(own_fds, link + sizeof directory - 1, path, size);
+}
+
 /* For outer sandboxes that refuse process_vm_readv but not /proc/PID/mem. */
 static bool read_through_file(pid_t caller, uint64_t address, void *buffer, size_t size)
 {
@@ -57,14 +77,27 @@ int caller_read_string(pid_t caller, uint64_t address, char *buffer, size_t size
 	return ENAMETOOLONG;
 }
 
+/* Writes where /proc has the caller's fd. Returns the part after "/proc/" if that is open. */
+static const char *link_of(pid_t caller, int descriptor, char path[LINK_BYTES])
+{
+	static const char directory[] = "/proc/";
+	if (descriptor == AT_FDCWD)
+		snprintf(path, LINK_BYTES, "%s%d/cwd", directory, (int)caller);
+	else
+		snprintf(path, LINK_BYTES, "%s%d/fd/%d", directory, (int)caller, descriptor);
+	return proc < 0 ? path : path + sizeof directory - 1;
+}
+
 int caller_open(pid_t caller, int descriptor)
 {
 	char path[LINK_BYTES];
-	if (descriptor == AT_FDCWD)
-		snprintf(path, sizeof path, "/proc/%d/cwd", (int)caller);
-	else
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)caller, descriptor);
-	return open(path, O_PATH | O_CLOEXEC);
+	return openat(proc, link_of(caller, descriptor, path), O_PATH | O_CLOEXEC);
+}
+
+ssize_t caller_path(pid_t caller, int descriptor, char *path, size_t size)
+{
+	char link[LINK_BYTES];
+	return readlinkat(proc, link_of(caller, descriptor, link), path, size);
 }
 
 bool caller_is_device(const char *path)
@@ -125,10 +158,7 @@ static int split(const char *path, char directory[PATH_MAX], struct caller_name 
 
 static int describe(struct caller_name *name)
 {
-	char link[LINK_BYTES];
-	ssize_t length;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", name->directory);
-	length = readlink(link, name->text, PATH_MAX);
+	ssize_t length = caller_path_of(name->directory, name->text, PATH_MAX);
 	if (length >= PATH_MAX || (length < 0 && errno == ENAMETOOLONG)) {
 		int failed = caller_long_path(name->directory, name->name, &name->long_path);
 		name->path = name->long_path;
@@ -181,7 +211,7 @@ static int enter(int base, const char *directory, uint64_t resolve, struct calle
 
 int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, struct caller_name *name)
 {
-	char directory[PATH_MAX];
+	uninitialised char directory[PATH_MAX];
 	int from = -1, failed;
 	caller_name_begin(name);
 	if (resolve & RESOLVE_IN_ROOT)
@@ -207,7 +237,7 @@ int caller_find(pid_t caller, int base, const char *path, uint64_t resolve, stru
 
 int caller_follow(pid_t caller, const char *target, struct caller_name *name)
 {
-	char directory[PATH_MAX];
+	uninitialised char directory[PATH_MAX];
 	int from = name->directory, failed;
 	if (target[0] == '/') {
 		caller_forget(name);

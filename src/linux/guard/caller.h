@@ -6,17 +6,24 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Called once, before the threads that serve: opens what the functions below use often. */
+void caller_begin(void);
 int caller_read(pid_t caller, uint64_t address, void *buffer, size_t size);
 /* Reads up to the NUL. */
 int caller_read_string(pid_t caller, uint64_t address, char *buffer, size_t size);
 /* Opens a file by the caller's fd, or its working directory (AT_FDCWD), with O_PATH. Returns an fd
  * that the caller closes, or -1. The pid comes from the kernel. */
 int caller_open(pid_t caller, int descriptor);
+
+/* Reads the path of the same as the kernel knows it; returns as readlink(2). */
+ssize_t caller_path(pid_t caller, int descriptor, char *path, size_t size);
 
 /* A name that a call would make, in an open directory. */
 struct caller_name {
@@ -50,6 +57,9 @@ void caller_forget(struct caller_name *name);
 /* True if the path is spelled as one of a device, which is never made. */
 bool caller_is_device(const char *path);
 
+/* Returns the path of this process's fd as the kernel knows it, as readlink(2). */
+ssize_t caller_path_of(int fd, char *path, size_t size);
+
 /* long_path.c: the path of a name in an open directory whose path the kernel does not tell, because
  * it is longer than PATH_MAX. *path is freed by the caller. */
 int caller_long_path(int directory, const char *name, char **path);
@@ -58,8 +68,9 @@ int caller_long_path(int directory, const char *name, char **path);
  * itself, so it is done only once a process has set another than the command began with. */
 enum { CALLER_UMASKS = 256 };
 struct caller_umasks {
-	mode_t initial, current; /* current: of the deputy's own thread */
-	bool is_changed; /* a process has set another mask */
+	mode_t initial;
+	atomic_bool is_changed; /* a process has set another mask */
+	pthread_mutex_t lock; /* of the rest */
 	unsigned generation; /* number of umask() calls */
 	struct {
 		pid_t caller;
@@ -68,10 +79,12 @@ struct caller_umasks {
 		int64_t read_at;
 	} known[CALLER_UMASKS];
 };
-/* Called by the deputy's thread, whose umask must be its own (CLONE_FS unshared). */
-void caller_umasks_begin(struct caller_umasks *umasks);
-/* Gives this thread the caller's umask. */
-void caller_umask_take(struct caller_umasks *umasks, pid_t caller);
+/* initial: the mask that the command begins with. */
+void caller_umasks_begin(struct caller_umasks *umasks, mode_t initial);
+void caller_umasks_end(struct caller_umasks *umasks);
+/* Gives the calling thread, whose umask must be its own, that of the caller. *current: the thread's
+ * umask. */
+void caller_umask_take(struct caller_umasks *umasks, pid_t caller, mode_t *current);
 /* Called for each umask() call, before it is performed. */
 void caller_umask_note(struct caller_umasks *umasks, uint64_t mask);
 

@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/base/cleanup.h"
 #include "linux/confine/filter.h"
 #include "linux/confine/landlock.h"
 
@@ -74,12 +75,19 @@ void guard_take_refused(struct guard *guard, struct guard_refused *refused)
 
 bool deputy_serves(struct deputy *deputy, const struct dispatch_call *call)
 {
-	return lineage_find(&deputy->lineage, deputy_caller(call), &deputy->performer);
+	deputy->performer = NULL;
+	/* Without a turn no process has restricted itself before it made this call. */
+	return !deputy->has_turn || lineage_find(&deputy->shared->lineage, deputy_caller(call), &deputy->performer);
+}
+
+void deputy_take_umask(struct deputy *deputy, const struct dispatch_call *call)
+{
+	caller_umask_take(&deputy->shared->umasks, deputy_caller(call), &deputy->mask);
 }
 
 int deputy_perform(struct deputy *deputy, struct act *act)
 {
-	return perform(deputy->performer, act, deputy->umasks.current);
+	return perform(deputy->performer, act, deputy->mask);
 }
 
 void deputy_leave(struct dispatch_call *call, int failed)
@@ -94,7 +102,7 @@ bool deputy_find(struct dispatch_call *call, int base, int argument, struct call
 {
 	struct deputy *deputy = call->self;
 	pid_t caller = deputy_caller(call);
-	char path[PATH_MAX];
+	uninitialised char path[PATH_MAX];
 	int failed = EXDEV;
 	caller_name_begin(name);
 	if (deputy_serves(deputy, call) &&
@@ -135,7 +143,7 @@ bool deputy_allows(struct dispatch_call *call, const struct caller_name *name, e
 static void make_directory(struct dispatch_call *call, int base, int argument)
 {
 	struct deputy *deputy = call->self;
-	struct caller_name name;
+	uninitialised struct caller_name name;
 	if (!deputy_find(call, base, argument, &name))
 		return;
 	if (deputy_allows(call, &name, GUARD_DIRECTORY)) {
@@ -143,8 +151,11 @@ static void make_directory(struct dispatch_call *call, int base, int argument)
 				   .directory = name.directory,
 				   .name = name.name,
 				   .mode = (mode_t)dispatch_argument(call, argument + 1) };
-		caller_umask_take(&deputy->umasks, deputy_caller(call));
-		dispatch_answer(call, -deputy_perform(deputy, &act));
+		int result;
+		deputy_take_umask(deputy, call);
+		result = deputy_perform(deputy, &act);
+		trees_note_directory(&deputy->guard->trees, name.path);
+		dispatch_answer(call, -result);
 	}
 	caller_forget(&name);
 }
@@ -153,7 +164,7 @@ static void make_directory(struct dispatch_call *call, int base, int argument)
 static void make_node(struct dispatch_call *call, int base, int argument)
 {
 	struct deputy *deputy = call->self;
-	struct caller_name name;
+	uninitialised struct caller_name name;
 	if (!deputy_find(call, base, argument, &name))
 		return;
 	if (name.has_slash) {
@@ -164,7 +175,7 @@ static void make_node(struct dispatch_call *call, int base, int argument)
 				   .name = name.name,
 				   .mode = (mode_t)dispatch_argument(call, argument + 1),
 				   .device = (dev_t)dispatch_argument(call, argument + 2) };
-		caller_umask_take(&deputy->umasks, deputy_caller(call));
+		deputy_take_umask(deputy, call);
 		dispatch_answer(call, -deputy_perform(deputy, &act));
 	}
 	caller_forget(&name);
@@ -172,17 +183,21 @@ static void make_node(struct dispatch_call *call, int base, int argument)
 
 static void make_symlink(struct dispatch_call *call, int base, int argument)
 {
-	struct caller_name name;
-	char target[PATH_MAX];
+	uninitialised struct caller_name name;
+	uninitialised char target[PATH_MAX];
 	struct act act = { .kind = ACT_SYMLINK, .from_name = target };
 	if (!deputy_find(call, base, argument, &name))
 		return;
 	if (name.has_slash || caller_read_string(deputy_caller(call), dispatch_argument(call, 0), target, sizeof target))
 		dispatch_continue(call);
 	else if (deputy_allows(call, &name, GUARD_SYMLINK)) {
+		struct deputy *deputy = call->self;
+		int result;
 		act.directory = name.directory;
 		act.name = name.name;
-		dispatch_answer(call, -deputy_perform(call->self, &act));
+		result = deputy_perform(deputy, &act);
+		trees_note_change(&deputy->guard->trees);
+		dispatch_answer(call, -result);
 	}
 	caller_forget(&name);
 }
@@ -227,7 +242,7 @@ static void handle_symlink(struct dispatch_call *call)
 static void handle_umask(struct dispatch_call *call)
 {
 	struct deputy *deputy = call->self;
-	caller_umask_note(&deputy->umasks, dispatch_argument(call, 0));
+	caller_umask_note(&deputy->shared->umasks, dispatch_argument(call, 0));
 	dispatch_continue(call);
 }
 
@@ -237,7 +252,7 @@ static void handle_restrict(struct dispatch_call *call)
 	int ruleset = (int)dispatch_argument(call, 0);
 	if (ruleset == -1 && (uint32_t)dispatch_argument(call, 1) == MARK_FLAGS)
 		dispatch_answer(call, FILTER_MARK_ERRNO);
-	lineage_restrict(&deputy->lineage, deputy_caller(call), ruleset);
+	lineage_restrict(&deputy->shared->lineage, deputy_caller(call), ruleset);
 	dispatch_continue(call);
 }
 
@@ -264,47 +279,121 @@ static const struct dispatch_row rows[] = {
 #endif
 };
 
-static void *serve(void *self)
+/* Returns 0 or an errno. */
+static int start_thread(void *(*run)(void *self), void *self)
 {
-	struct guard *guard = self;
-	struct deputy *deputy = calloc(1, sizeof *deputy);
-	const struct dispatch_table table = { rows, sizeof rows / sizeof rows[0], deputy };
-	/* Without its own umask the thread would change that of init. */
-	if (!deputy || unshare(CLONE_FS) < 0)
-		_exit(1);
-	deputy->guard = guard;
-	lineage_begin(&deputy->lineage);
-	caller_umasks_begin(&deputy->umasks);
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int failed = pthread_attr_init(&attributes);
+	if (failed)
+		return failed;
+	failed = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	if (!failed)
+		failed = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	if (!failed)
+		failed = pthread_create(&thread, &attributes, run, self);
+	pthread_attr_destroy(&attributes);
+	return failed;
+}
+
+/* As soon as a process restricts itself, one call is handled at a time. */
+static void handle_in_turn(struct dispatch_call *call, void (*handle)(struct dispatch_call *call))
+{
+	struct deputy *deputy = call->self;
+	struct deputies *shared = deputy->shared;
+	deputy->has_turn = shared->lineage.is_marked || call->notification.data.nr == NR_LANDLOCK_RESTRICT_SELF;
+	if (deputy->has_turn)
+		pthread_mutex_lock(&shared->turn);
+	handle(call);
+	if (deputy->has_turn)
+		pthread_mutex_unlock(&shared->turn);
+}
+
+/* The threads of one guard. */
+struct service {
+	struct deputies shared;
+	struct deputy deputies[2];
+};
+
+/* Called by the last thread. After a run init exits. */
+static void end_service(struct service *service, struct guard *guard)
+{
+	close(guard->listener);
+	if (!guard->ended)
+		return;
+	lineage_end(&service->shared.lineage);
+	pthread_mutex_destroy(&service->shared.turn);
+	caller_umasks_end(&service->shared.umasks);
+	free(service);
+	guard->ended(guard);
+}
+
+static void serve(struct service *service, struct deputy *deputy)
+{
+	const struct dispatch_table table = { rows, sizeof rows / sizeof rows[0], deputy, handle_in_turn };
+	struct guard *guard = deputy->guard;
+	deputy->mask = deputy->shared->umasks.initial;
 	/* Before 6.11 the kernel does not end the wait for a notification when no process is left
 	 * that could send one. A run ends then; a session goes on. */
 	while ((!guard->ended || dispatch_await(guard->listener)) && dispatch_serve(&table, guard->listener))
 		;
-	close(guard->listener);
-	lineage_end(&deputy->lineage);
-	free(deputy);
-	if (guard->ended)
-		guard->ended(guard);
+	if (atomic_fetch_sub(&service->shared.count, 1) == 1)
+		end_service(service, guard);
+}
+
+/* Without its own umask a thread would change that of init. */
+static void own_umask(const struct guard *guard)
+{
+	if (unshare(CLONE_FS) < 0)
+		_exit(1);
+	umask(guard->umask);
+}
+
+static void *serve_second(void *self)
+{
+	struct service *service = self;
+	own_umask(service->deputies[1].guard);
+	serve(service, &service->deputies[1]);
 	return NULL;
 }
 
-int guard_start(struct guard *guard, const struct plan *plan, int listener, struct error *err)
+static void *serve_first(void *self)
 {
-	pthread_attr_t attributes;
-	pthread_t thread;
+	struct guard *guard = self;
+	struct service *service = calloc(1, sizeof *service);
+	if (!service)
+		_exit(1);
+	service->deputies[0] = service->deputies[1] = (struct deputy){ .guard = guard, .shared = &service->shared };
+	own_umask(guard);
+	pthread_mutex_init(&service->shared.turn, NULL);
+	lineage_begin(&service->shared.lineage);
+	caller_umasks_begin(&service->shared.umasks, guard->umask);
+	/* One thread is enough, but slower. A session has one for each command: a second one could
+	 * wait for a notification for ever (see serve). */
+	service->shared.count = guard->ended ? 1 : 2;
+	if (!guard->ended && start_thread(serve_second, service) != 0)
+		service->shared.count = 1;
+	serve(service, &service->deputies[0]);
+	return NULL;
+}
+
+void guard_prepare(struct guard *guard, const struct plan *plan)
+{
+	guard->umask = umask(077);
+	umask(guard->umask);
+	guard_rules_build(&guard->rules, plan);
+	guard_trees_find(&guard->trees, &guard->rules);
+}
+
+int guard_start(struct guard *guard, int listener, struct error *err)
+{
 	int failed;
 	guard->listener = listener;
 	pthread_mutex_init(&guard->lock, NULL);
-	guard_rules_build(&guard->rules, plan);
+	guard_trees_close(&guard->trees);
 	if (dispatch_wake_synchronously(listener) < 0)
 		return error_errno(err, errno, "cannot set up the listener of the guard");
-	failed = pthread_attr_init(&attributes);
-	if (!failed)
-		failed = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	if (!failed)
-		failed = pthread_create(&thread, &attributes, serve, guard);
-	if (failed)
-		return error_errno(err, failed, "cannot start the guard's thread");
-	pthread_attr_destroy(&attributes);
-	pthread_detach(thread);
-	return 0;
+	caller_begin();
+	failed = start_thread(serve_first, guard);
+	return failed ? error_errno(err, failed, "cannot start the guard's thread") : 0;
 }

@@ -8,15 +8,30 @@
 #include "linux/guard/guard.h"
 #include "linux/guard/lineage.h"
 
+/* What the threads share. */
+struct deputies {
+	struct caller_umasks umasks;
+	/* Lineage and its performers are used by one thread at a time. */
+	pthread_mutex_t turn;
+	struct lineage lineage;
+	atomic_int count; /* of threads that serve */
+};
+
+/* One thread. Two are enough: while one waits until its caller has taken an fd, on another CPU, the
+ * other one serves. They need no lock against each other, as two runs in a project need none. */
 struct deputy {
 	struct guard *guard;
-	struct caller_umasks umasks;
-	struct lineage lineage;
+	struct deputies *shared;
+	mode_t mask; /* the thread's umask */
+	bool has_turn;
+	struct trees_seen seen;
 	struct performer *performer; /* of the caller that is served; NULL: this thread */
 };
 
 /* True if the caller can be served; chooses the thread that performs its call. */
 bool deputy_serves(struct deputy *deputy, const struct dispatch_call *call);
+/* Gives this thread the caller's umask. */
+void deputy_take_umask(struct deputy *deputy, const struct dispatch_call *call);
 /* Performs the act for the caller. Returns as perform(). */
 int deputy_perform(struct deputy *deputy, struct act *act);
 

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/base/cleanup.h"
 #include "common/base/text.h"
 #include "linux/guard/deputy.h"
 #include "linux/syscalls.h"
@@ -74,7 +75,10 @@ static int rename_judged(const struct move *move)
 		return failed;
 	act.from_name = spell(&move->from, from);
 	act.name = spell(&move->to, to);
-	return -deputy_perform(move->call->self, &act);
+	failed = -deputy_perform(move->call->self, &act);
+	if (!S_ISREG(source.st_mode) || ((move->flags & EXCHANGE) && !S_ISREG(target.st_mode)))
+		trees_note_change(&((struct deputy *)move->call->self)->guard->trees);
+	return failed;
 }
 
 static bool is_free(const struct move *move)
@@ -86,7 +90,7 @@ static bool is_free(const struct move *move)
 /* Reads the argument's path and finds its name. Returns as caller_find. */
 static int find(struct dispatch_call *call, int base, int argument, struct caller_name *name)
 {
-	char path[PATH_MAX];
+	uninitialised char path[PATH_MAX];
 	pid_t caller = deputy_caller(call);
 	caller_name_begin(name);
 	if (caller_read_string(caller, dispatch_argument(call, argument), path, sizeof path))
@@ -114,19 +118,25 @@ static void handle_rename(struct move *move, int from, int from_path, int to, in
 
 void deputy_rename(struct dispatch_call *call)
 {
-	struct move move = { .call = call };
+	uninitialised struct move move;
+	move.call = call;
+	move.flags = 0;
 	handle_rename(&move, AT_FDCWD, 0, AT_FDCWD, 1);
 }
 
 void deputy_renameat(struct dispatch_call *call)
 {
-	struct move move = { .call = call };
+	uninitialised struct move move;
+	move.call = call;
+	move.flags = 0;
 	handle_rename(&move, (int)dispatch_argument(call, 0), 1, (int)dispatch_argument(call, 2), 3);
 }
 
 void deputy_renameat2(struct dispatch_call *call)
 {
-	struct move move = { .call = call, .flags = (unsigned)dispatch_argument(call, 4) };
+	uninitialised struct move move;
+	move.call = call;
+	move.flags = (unsigned)dispatch_argument(call, 4);
 	handle_rename(&move, (int)dispatch_argument(call, 0), 1, (int)dispatch_argument(call, 2), 3);
 }
 
@@ -152,7 +162,7 @@ static bool is_own_fd(const char *path, int *fd)
 /* The kernel refuses a magic link that is not the caller's own fd. Returns as caller_find. */
 static int find_source(struct dispatch_call *call, int base, int argument, int flags, struct source *source)
 {
-	char path[PATH_MAX];
+	uninitialised char path[PATH_MAX];
 	pid_t caller = deputy_caller(call);
 	int fd, failed;
 	source->file = -1;
@@ -174,9 +184,12 @@ static int find_source(struct dispatch_call *call, int base, int argument, int f
 	return source->name.has_slash ? EXDEV : 0;
 }
 
+/* A link of a symlink is one. */
 static int make_link(struct deputy *deputy, const struct source *source, const struct caller_name *target)
 {
 	char path[64];
+	struct stat info;
+	int result;
 	struct act act = { .kind = ACT_LINK,
 			   .from = source->name.directory,
 			   .from_name = source->name.name,
@@ -188,7 +201,10 @@ static int make_link(struct deputy *deputy, const struct source *source, const s
 		act.from_name = path;
 		act.flags = AT_SYMLINK_FOLLOW;
 	}
-	return -deputy_perform(deputy, &act);
+	result = -deputy_perform(deputy, &act);
+	if (fstatat(target->directory, target->name, &info, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(info.st_mode))
+		trees_note_change(&deputy->guard->trees);
+	return result;
 }
 
 static void handle_link(struct dispatch_call *call, struct caller_name *target, const struct source *source)
@@ -209,9 +225,12 @@ static void handle_link(struct dispatch_call *call, struct caller_name *target, 
 
 static void link_between(struct dispatch_call *call, int from, int from_path, int to, int to_path, int flags)
 {
-	struct source source = { .file = -1, .name = { .directory = -1 } };
-	struct caller_name target = { .directory = -1 };
+	uninitialised struct source source;
+	uninitialised struct caller_name target;
 	int failed = EXDEV;
+	source.file = -1;
+	caller_name_begin(&source.name);
+	caller_name_begin(&target);
 	if (!(flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) && deputy_serves(call->self, call))
 		failed = find_source(call, from, from_path, flags, &source);
 	if (!failed)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/cleanup.h"
 #include "linux/guard/deputy.h"
 #include "linux/syscalls.h"
 
@@ -69,7 +70,7 @@ static void pass(struct opening *opening, int file, bool is_new)
 static int pass_new(struct opening *opening)
 {
 	int file;
-	caller_umask_take(&deputy_of(opening)->umasks, deputy_caller(opening->call));
+	deputy_take_umask(deputy_of(opening), opening->call);
 	file = perform_open(opening, (opening->flags & known_flags & ~(uint64_t)O_TRUNC) | O_CREAT | O_EXCL);
 	if (file < 0)
 		return -file;
@@ -96,23 +97,21 @@ static int pass_existing(struct opening *opening)
 }
 
 /* Makes or opens the file. Returns 0 if the call was answered, or an errno; EEXIST: there is
- * something that the kernel must open. */
+ * something that the kernel must open. Most names that programs make are new, so making one is
+ * tried before looking at it. */
 static int make(struct opening *opening)
 {
 	struct stat info;
-	int failed = EEXIST;
-	if (opening->flags & O_EXCL)
-		return pass_new(opening);
+	int failed = pass_new(opening);
 	/* It may come and go. */
-	for (int i = 0; i < TRIES_MAX; i++) {
+	for (int i = 0; failed == EEXIST && !(opening->flags & O_EXCL) && i < TRIES_MAX; i++) {
 		failed = fstatat(opening->name.directory, opening->name.name, &info, AT_SYMLINK_NOFOLLOW) < 0 ? errno : 0;
 		if (!failed && !S_ISREG(info.st_mode))
 			return EEXIST;
-		if (failed && failed != ENOENT)
-			return failed;
-		failed = failed ? pass_new(opening) : pass_existing(opening);
-		if (failed != EEXIST && failed != ENOENT)
-			return failed;
+		if (!failed)
+			failed = pass_existing(opening);
+		if (failed == ENOENT)
+			failed = pass_new(opening);
 	}
 	return failed;
 }
@@ -176,6 +175,14 @@ static bool is_creation(const struct opening *opening)
 	return (opening->flags & O_CREAT) && !(opening->flags & (O_PATH | O_DIRECTORY | (O_TMPFILE & ~O_DIRECTORY)));
 }
 
+/* True if the kernel can make the file in a tree. */
+static bool is_native(struct opening *opening)
+{
+	struct deputy *deputy = deputy_of(opening);
+	return !opening->resolve && trees_lead_there(&deputy->guard->trees, &deputy->seen, deputy_caller(opening->call),
+						     opening->base, opening->path, !(opening->flags & (O_EXCL | O_NOFOLLOW)));
+}
+
 static void handle(struct opening *opening, int argument)
 {
 	struct dispatch_call *call = opening->call;
@@ -183,7 +190,7 @@ static void handle(struct opening *opening, int argument)
 	int failed = EXDEV;
 	if (is_creation(opening) && deputy_serves(deputy_of(opening), call) &&
 	    caller_read_string(caller, dispatch_argument(call, argument), opening->path, sizeof opening->path) == 0 &&
-	    !caller_is_device(opening->path))
+	    !caller_is_device(opening->path) && !is_native(opening))
 		failed = caller_find(caller, opening->base, opening->path, opening->resolve, &opening->name);
 	if (failed)
 		deputy_leave(call, failed);
@@ -194,33 +201,35 @@ static void handle(struct opening *opening, int argument)
 	caller_forget(&opening->name);
 }
 
+static void begin(struct opening *opening, struct dispatch_call *call, int base, uint64_t flags, uint64_t mode)
+{
+	opening->call = call;
+	opening->base = base;
+	opening->flags = flags;
+	opening->mode = (mode_t)mode & MODE_MASK;
+	opening->resolve = 0;
+	caller_name_begin(&opening->name);
+}
+
 void deputy_open(struct dispatch_call *call)
 {
-	struct opening opening = { .call = call,
-				   .name = { .directory = -1 },
-				   .base = AT_FDCWD,
-				   .flags = (uint32_t)dispatch_argument(call, 1),
-				   .mode = (mode_t)dispatch_argument(call, 2) & MODE_MASK };
+	uninitialised struct opening opening;
+	begin(&opening, call, AT_FDCWD, (uint32_t)dispatch_argument(call, 1), dispatch_argument(call, 2));
 	handle(&opening, 0);
 }
 
 void deputy_openat(struct dispatch_call *call)
 {
-	struct opening opening = { .call = call,
-				   .name = { .directory = -1 },
-				   .base = (int)dispatch_argument(call, 0),
-				   .flags = (uint32_t)dispatch_argument(call, 2),
-				   .mode = (mode_t)dispatch_argument(call, 3) & MODE_MASK };
+	uninitialised struct opening opening;
+	begin(&opening, call, (int)dispatch_argument(call, 0), (uint32_t)dispatch_argument(call, 2),
+	      dispatch_argument(call, 3));
 	handle(&opening, 1);
 }
 
 void deputy_creat(struct dispatch_call *call)
 {
-	struct opening opening = { .call = call,
-				   .name = { .directory = -1 },
-				   .base = AT_FDCWD,
-				   .flags = O_CREAT | O_WRONLY | O_TRUNC,
-				   .mode = (mode_t)dispatch_argument(call, 1) & MODE_MASK };
+	uninitialised struct opening opening;
+	begin(&opening, call, AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, dispatch_argument(call, 1));
 	handle(&opening, 0);
 }
 
@@ -230,7 +239,7 @@ void deputy_openat2(struct dispatch_call *call)
 {
 	const uint64_t known =
 		RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT;
-	struct opening opening = { .call = call, .name = { .directory = -1 }, .base = (int)dispatch_argument(call, 0) };
+	uninitialised struct opening opening;
 	struct open_how how = { 0 };
 	if (dispatch_argument(call, 3) != sizeof how ||
 	    caller_read(deputy_caller(call), dispatch_argument(call, 2), &how, sizeof how) ||
@@ -238,8 +247,7 @@ void deputy_openat2(struct dispatch_call *call)
 		dispatch_continue(call);
 		return;
 	}
-	opening.flags = how.flags;
-	opening.mode = (mode_t)how.mode;
+	begin(&opening, call, (int)dispatch_argument(call, 0), how.flags, how.mode);
 	opening.resolve = how.resolve;
 	handle(&opening, 1);
 }

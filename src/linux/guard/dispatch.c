@@ -92,7 +92,9 @@ bool dispatch_serve(const struct dispatch_table *table, int listener)
 		return errno == EINTR || errno == EAGAIN || (errno == ENOENT && !has_ended(listener));
 	while (i < table->count && table->rows[i].number != call.notification.data.nr)
 		i++;
-	if (i < table->count)
+	if (i < table->count && table->around)
+		table->around(&call, table->rows[i].handle);
+	else if (i < table->count)
 		table->rows[i].handle(&call);
 	reply(&call, EPERM, 0); /* has no effect after an answer */
 	return true;

@@ -26,6 +26,8 @@ struct dispatch_table {
 	const struct dispatch_row *rows;
 	size_t count;
 	void *self;
+	/* Calls the handler; NULL: it is called as it is. */
+	void (*around)(struct dispatch_call *call, void (*handle)(struct dispatch_call *call));
 };
 
 /* Makes the kernel switch directly between caller and receiver (6.6). Returns 0, or -1 with

@@ -23,6 +23,7 @@
 #include "common/base/error.h"
 #include "common/plan/plan.h"
 #include "linux/guard/rules.h"
+#include "linux/guard/trees.h"
 
 /* True if the guard can be had: Linux 6.6, Landlock ABI 2, the tier full, no nesting. */
 bool guard_fits_plan(const struct plan *plan, int landlock_abi);
@@ -40,6 +41,8 @@ struct guard_refused {
 
 struct guard {
 	struct guard_rules rules;
+	struct guard_trees trees;
+	mode_t umask; /* that the command begins with: guard_prepare sets that of this process */
 	int listener;
 	/* Of a session, else NULL: called by the deputy when no process of the command is left. It
 	 * may free the guard. */
@@ -48,9 +51,11 @@ struct guard {
 	struct guard_refused refused;
 };
 
-/* Starts the deputy's thread, which takes the listener. Called by init after the command has
+/* Builds the rules and finds the trees. Called by init in the finished view, before the command is
  * started; guard must outlive the process. */
-int guard_start(struct guard *guard, const struct plan *plan, int listener, struct error *err);
+void guard_prepare(struct guard *guard, const struct plan *plan);
+/* Starts the deputy's threads, which take the listener, after the command has started. */
+int guard_start(struct guard *guard, int listener, struct error *err);
 /* True if this process runs under a guard that answers: it asks by a call that the kernel refuses
  * with another errno. */
 bool guard_is_around(void);

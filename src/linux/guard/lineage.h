@@ -14,6 +14,7 @@
 #ifndef BERM_LINUX_GUARD_LINEAGE_H
 #define BERM_LINUX_GUARD_LINEAGE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@ struct lineage_layer {
 struct lineage {
 	uint64_t plain; /* the limit of processes without a mark */
 	uint64_t next; /* the next mark: each is lower, because a limit can only be lowered */
-	bool is_marked; /* a process has a mark: before, asking for it would be wasted */
+	atomic_bool is_marked; /* a process has a mark: before, asking for it would be wasted */
 	bool is_lost; /* a process could not be marked: no caller is served any more */
 	struct lineage_layer layers[LINEAGE_LAYERS];
 };

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h> /* musl 1.2.3 has no statx */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,9 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "linux/guard/caller.h"
 #include "linux/guard/rules.h"
-
-enum { LINK_BYTES = 64 };
 
 /* Identifies a directory: no two have the same inode, and one that is mounted twice has two
  * mounts. */
@@ -71,6 +71,51 @@ static bool find_name(int parent, const struct identity *child, char name[NAME_M
 	return false;
 }
 
+/* Paths of directories that were found lately, so that a walk ends at the nearest of them: without
+ * them every name in a tree of thousands of directories would take a walk through all. The fd keeps
+ * the inode from being used again. A path that is no longer true does no harm, for the reason
+ * above; the time bounds it for renames by the host. */
+enum { RECENT = 4, RECENT_MS = 100 };
+static struct recent {
+	int directory; /* 0: none */
+	struct identity identity;
+	char *path;
+	int64_t at;
+} recents[RECENT];
+static size_t next_recent;
+static pthread_mutex_t recent_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Copies the path. Returns its length, or 0 if it is not known. */
+static size_t recall(const struct identity *identity, char path[GUARD_PATH_BYTES])
+{
+	int64_t now = clock_ms();
+	size_t length = 0;
+	pthread_mutex_lock(&recent_lock);
+	for (size_t i = 0; i < RECENT && !length; i++)
+		if (recents[i].directory && now - recents[i].at < RECENT_MS && is_same(&recents[i].identity, identity)) {
+			length = strlen(recents[i].path);
+			memcpy(path, recents[i].path, length);
+		}
+	pthread_mutex_unlock(&recent_lock);
+	return length;
+}
+
+static void remember(int directory, const struct identity *identity, const char *path, size_t length)
+{
+	struct recent entry = { fcntl(directory, F_DUPFD_CLOEXEC, 1), *identity, strndup(path, length), clock_ms() };
+	struct recent old = entry;
+	if (entry.directory > 0 && entry.path) {
+		pthread_mutex_lock(&recent_lock);
+		old = recents[next_recent];
+		recents[next_recent] = entry;
+		next_recent = (next_recent + 1) % RECENT;
+		pthread_mutex_unlock(&recent_lock);
+	}
+	if (old.directory > 0)
+		close(old.directory);
+	free(old.path);
+}
+
 /* A path that is written from its end. */
 struct backwards {
 	char *bytes; /* GUARD_PATH_BYTES */
@@ -89,24 +134,20 @@ static bool prepend(struct backwards *path, const char *text, size_t length)
 /* Returns the length of the path that the kernel tells; 0 if it is too long for it, or -1. */
 static ssize_t told(int directory, char path[PATH_MAX])
 {
-	char link[LINK_BYTES];
-	ssize_t length;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
-	length = readlink(link, path, PATH_MAX);
+	ssize_t length = caller_path_of(directory, path, PATH_MAX);
 	if (length >= PATH_MAX || (length < 0 && errno == ENAMETOOLONG))
 		return 0;
 	return length > 0 && path[0] == '/' ? length : -1;
 }
 
 /* Goes up one directory: writes the name and replaces the fd. Returns 0 or an errno. */
-static int ascend(int *directory, struct backwards *path)
+static int ascend(int *directory, const struct identity *identity, struct backwards *path)
 {
-	struct identity identity;
 	char name[NAME_MAX + 1];
 	int parent = openat(*directory, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return errno;
-	if (!identify(*directory, "", &identity) || !find_name(parent, &identity, name)) {
+	if (!find_name(parent, identity, name)) {
 		close(parent);
 		return ENOENT;
 	}
@@ -115,26 +156,47 @@ static int ascend(int *directory, struct backwards *path)
 	return prepend(path, name, strlen(name)) && prepend(path, "/", 1) ? 0 : ENAMETOOLONG;
 }
 
+/* Finds the path of the directory, which it replaces by one above. Returns 0 or an errno. */
+static int walk_up(int *directory, struct backwards *path)
+{
+	autofree char *known = malloc(GUARD_PATH_BYTES);
+	struct identity identity;
+	if (!known)
+		return ENOMEM;
+	for (;;) {
+		ssize_t length = told(*directory, known);
+		int failed;
+		if (length < 0 || (length == 0 && !identify(*directory, "", &identity)))
+			return ENOENT;
+		if (length == 0)
+			length = (ssize_t)recall(&identity, known);
+		if (length > 0)
+			return prepend(path, known, (size_t)length) ? 0 : ENAMETOOLONG;
+		failed = ascend(directory, &identity, path);
+		if (failed)
+			return failed;
+	}
+}
+
 int caller_long_path(int directory, const char *name, char **path)
 {
 	autofree char *bytes = malloc(GUARD_PATH_BYTES);
 	autoclose int at = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 	struct backwards backwards = { bytes, GUARD_PATH_BYTES };
-	char known[PATH_MAX];
-	ssize_t length = 0;
-	int failed = 0;
+	size_t name_bytes = strlen(name) + 2; /* with slash and NUL */
+	struct identity identity;
+	int failed;
 
 	*path = NULL;
 	if (!bytes || at < 0)
 		return ENOMEM;
-	if (!prepend(&backwards, name, strlen(name) + 1) || !prepend(&backwards, "/", 1))
+	if (!prepend(&backwards, name, name_bytes - 1) || !prepend(&backwards, "/", 1))
 		return ENAMETOOLONG;
-	while (!failed && (length = told(at, known)) == 0)
-		failed = ascend(&at, &backwards);
-	if (failed || length < 0)
-		return failed ? failed : ENOENT;
-	if (!prepend(&backwards, known, (size_t)length))
-		return ENAMETOOLONG;
+	failed = walk_up(&at, &backwards);
+	if (failed)
+		return failed;
 	*path = strdup(bytes + backwards.start);
+	if (*path && identify(directory, "", &identity))
+		remember(directory, &identity, *path, strlen(*path) + 1 - name_bytes);
 	return *path ? 0 : ENOMEM;
 }

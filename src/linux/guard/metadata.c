@@ -324,7 +324,7 @@ bool guard_serve_metadata(const struct plan *plan, int listener)
 		const struct plan *read;
 		void *self;
 	} table_self = { .read = plan };
-	const struct dispatch_table table = { rows, sizeof rows / sizeof rows[0], table_self.self };
+	const struct dispatch_table table = { rows, sizeof rows / sizeof rows[0], table_self.self, NULL };
 	for (size_t i = 0; i < table.count; i++)
 		rows[i] = (struct dispatch_row){ forms[i].number, serve };
 	return dispatch_serve(&table, listener);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cleanup.h"
 #include "common/plan/planting.h"
 
 enum { ROLE_ROOT = 1, ROLE_POINTER = 2, ROLE_GIT = 4, ROLE_SPINE = 8, ROLE_GRANT = 16, ROLE_BORN = 32 };
@@ -78,6 +79,65 @@ static size_t count_components(const struct plan_places *places, size_t grants)
 	return count;
 }
 
+/* Components of a pattern that matches anywhere, after its leading stars; 0 if it has stars for
+ * directories inside too. */
+static unsigned components_of(const struct pattern *pattern)
+{
+	unsigned count = 0;
+	const char *text;
+	if (!pattern->is_anywhere)
+		return 0;
+	if (pattern->is_base_name)
+		return 1;
+	text = pattern->text + sizeof "/**" - 1;
+	if (strstr(text, "**") || strchr(text, '['))
+		return 0;
+	for (; *text; text++)
+		count += text[0] == '/' && text[1] && text[1] != '/';
+	return count;
+}
+
+enum leading { LEADING_EVERYWHERE, LEADING_ANYWHERE, LEADING_FIXED, LEADING_NONE };
+
+static enum leading leading_of(const struct guard_pattern *pattern)
+{
+	const struct pattern *text = &pattern->item->pattern;
+	if (text->is_base_name)
+		return LEADING_NONE;
+	if (!text->is_anywhere)
+		return LEADING_FIXED;
+	if (planting_is_of_modules(pattern->item))
+		return LEADING_NONE;
+	return pattern->is_everywhere ? LEADING_EVERYWHERE : LEADING_ANYWHERE;
+}
+
+static void add_leading(struct guard_rules *rules, enum leading kind)
+{
+	for (size_t i = 0; i < rules->plan->protect.count; i++)
+		if (leading_of(&rules->patterns[i]) == kind)
+			rules->leading[rules->leading_count++] = &rules->patterns[i];
+}
+
+/* Whatever a judgement asks of a pattern, asked once. */
+static void prepare_patterns(struct guard_rules *rules)
+{
+	const struct plan_patterns *protect = &rules->plan->protect;
+	rules->patterns = arena_alloc(rules->plan->arena, (protect->count + 1) * sizeof *rules->patterns);
+	rules->leading = arena_alloc(rules->plan->arena, (protect->count + 1) * sizeof *rules->leading);
+	name_filter_prepare(&rules->names, rules->plan->arena, protect->count);
+	for (size_t i = 0; i < protect->count; i++) {
+		rules->patterns[i] = (struct guard_pattern){ &protect->items[i], components_of(&protect->items[i].pattern),
+							     planting_is_everywhere(&protect->items[i]) };
+		if (!planting_is_of_modules(&protect->items[i]))
+			name_filter_add(&rules->names, i, &protect->items[i].pattern, rules->case_fold);
+	}
+	add_leading(rules, LEADING_EVERYWHERE);
+	rules->leading_everywhere = rules->leading_count;
+	add_leading(rules, LEADING_ANYWHERE);
+	rules->leading_anywhere = rules->leading_count;
+	add_leading(rules, LEADING_FIXED);
+}
+
 void guard_rules_build(struct guard_rules *rules, const struct plan *plan)
 {
 	const struct plan_places *places = &plan->scan->places;
@@ -94,9 +154,7 @@ void guard_rules_build(struct guard_rules *rules, const struct plan *plan)
 		if (plan->grants.items[i].kind == GRANT_WRITE)
 			add_role(rules, plan->grants.items[i].path, strlen(plan->grants.items[i].path), ROLE_GRANT);
 	rules->free_count = guard_free_directories(plan, rules->free);
-	name_filter_prepare(&rules->names, plan->arena, plan->protect.count);
-	for (size_t i = 0; i < plan->protect.count; i++)
-		name_filter_add(&rules->names, i, &plan->protect.items[i].pattern, rules->case_fold);
+	prepare_patterns(rules);
 }
 
 /* A path, split. */
@@ -106,7 +164,7 @@ struct subject {
 	enum guard_thing thing;
 	uint16_t *ends; /* of each component */
 	uint8_t *roles; /* of each prefix */
-	char *prefix; /* room for the path */
+	char *prefix; /* a copy of the path, which is cut for a moment */
 	unsigned depth;
 	unsigned grant; /* the index of the outermost write grant; depth if there is none */
 	unsigned born; /* the index of a born git directory that contains the path; depth if none does */
@@ -148,15 +206,43 @@ static bool is_root(const struct subject *subject, unsigned index)
 		memcmp(subject->path + subject->ends[index - 1], config, sizeof config - 1) == 0);
 }
 
-static bool is_found(const struct subject *subject, const struct pattern *pattern, unsigned last, bool is_directory)
+/* True if a host that looks from the prefix with this index finds the one that ends with `last`. */
+static bool is_found_from(const struct subject *subject, const struct pattern *pattern, unsigned root, unsigned last,
+			  bool is_directory)
 {
-	memcpy(subject->prefix, subject->path, subject->ends[last]);
-	subject->prefix[subject->ends[last]] = '\0';
+	char *end = subject->prefix + subject->ends[last], cut = *end;
+	bool is_match;
+	*end = '\0';
+	is_match =
+		planting_matches_from(pattern, subject->prefix, subject->ends[root], is_directory, subject->rules->case_fold);
+	*end = cut;
+	return is_match;
+}
+
+/* The number of a pattern's components says which root it is: a path of thousands of directories is
+ * not searched for each of them. */
+static bool is_found(const struct subject *subject, const struct guard_pattern *pattern, unsigned last, bool is_directory)
+{
+	if (pattern->components)
+		return pattern->components <= last &&
+		       (pattern->is_everywhere || is_root(subject, last - pattern->components)) &&
+		       is_found_from(subject, &pattern->item->pattern, last - pattern->components, last, is_directory);
 	for (unsigned i = 0; i < last; i++)
-		if (is_root(subject, i) &&
-		    planting_matches_from(pattern, subject->prefix, subject->ends[i], is_directory, subject->rules->case_fold))
+		if (is_root(subject, i) && is_found_from(subject, &pattern->item->pattern, i, last, is_directory))
 			return true;
 	return false;
+}
+
+/* True if the prefix that ends with this component is where the pattern is refused. */
+static bool is_refused(const struct subject *subject, const struct guard_pattern *pattern, unsigned last)
+{
+	bool is_directory = last + 1 < subject->depth || subject->thing != GUARD_FILE;
+	/* A pattern that is everywhere may also match from the top, which is no prefix. */
+	if ((!pattern->is_everywhere || (pattern->components && pattern->components <= last)) &&
+	    !is_found(subject, pattern, last, is_directory))
+		return false;
+	return plan_protect_covers(subject->rules->plan, pattern->item, subject->path, subject->ends[last],
+				   subject->thing != GUARD_FILE);
 }
 
 /* The rule by which the prefix that ends with this component protects the path. A symlink counts as
@@ -164,21 +250,16 @@ static bool is_found(const struct subject *subject, const struct pattern *patter
 static const struct rule *protected_at(const struct subject *subject, unsigned last)
 {
 	const struct guard_rules *rules = subject->rules;
-	const struct plan_patterns *protect = &rules->plan->protect;
 	size_t start = last > 0 ? subject->ends[last - 1] + 1u : 1, length = subject->ends[last] - start;
 	const char *name = subject->path + start;
-	bool is_directory = last + 1 < subject->depth || subject->thing != GUARD_FILE;
 	for (size_t word = 0; word < rules->names.words; word++) {
 		uint64_t bits =
 			name_filter_candidates(&rules->names, word, (unsigned char)name[0], (unsigned char)name[length - 1]);
 		for (; bits; bits &= bits - 1) {
 			size_t number = word * 64 + (size_t)__builtin_ctzll(bits);
-			const struct plan_pattern *item = &protect->items[number];
-			if (name_filter_agrees(&rules->names, number, name, length) && !planting_is_of_modules(item) &&
-			    plan_protect_covers(rules->plan, item, subject->path, subject->ends[last],
-						subject->thing != GUARD_FILE) &&
-			    (planting_is_everywhere(item) || is_found(subject, &item->pattern, last, is_directory)))
-				return item->rule;
+			if (name_filter_agrees(&rules->names, number, name, length) &&
+			    is_refused(subject, &rules->patterns[number], last))
+				return rules->patterns[number].item->rule;
 		}
 	}
 	return NULL;
@@ -211,13 +292,11 @@ static bool is_marker(const struct subject *subject)
 static bool leads_from(const struct subject *subject, unsigned index)
 {
 	const struct guard_rules *rules = subject->rules;
-	for (size_t k = 0; k < rules->plan->protect.count; k++) {
-		const struct plan_pattern *item = &rules->plan->protect.items[k];
-		if (item->pattern.is_anywhere && !planting_is_of_modules(item) &&
-		    (is_root(subject, index) || planting_is_everywhere(item)) &&
-		    planting_leads_below(&item->pattern, subject->path, subject->ends[index], rules->case_fold))
+	size_t count = is_root(subject, index) ? rules->leading_anywhere : rules->leading_everywhere;
+	for (size_t k = 0; k < count; k++)
+		if (planting_leads_below(&rules->leading[k]->item->pattern, subject->path, subject->ends[index],
+					 rules->case_fold))
 			return true;
-	}
 	return false;
 }
 
@@ -225,12 +304,9 @@ static bool leads_from(const struct subject *subject, unsigned index)
 static bool leads_from_above(const struct subject *subject)
 {
 	const struct guard_rules *rules = subject->rules;
-	for (size_t k = 0; k < rules->plan->protect.count; k++) {
-		const struct plan_pattern *item = &rules->plan->protect.items[k];
-		if (!item->pattern.is_base_name && !item->pattern.is_anywhere &&
-		    pattern_may_match_below(&item->pattern, subject->path, rules->case_fold))
+	for (size_t k = rules->leading_anywhere; k < rules->leading_count; k++)
+		if (pattern_may_match_below(&rules->leading[k]->item->pattern, subject->path, rules->case_fold))
 			return true;
-	}
 	return false;
 }
 
@@ -293,7 +369,7 @@ static struct guard_verdict judge_long(struct subject *subject, size_t length, b
 	struct guard_verdict verdict = unknown;
 	subject->ends = calloc(components, sizeof *subject->ends);
 	subject->roles = calloc(components, sizeof *subject->roles);
-	subject->prefix = calloc(length + 1, 1);
+	subject->prefix = strdup(subject->path);
 	if (subject->ends && subject->roles && subject->prefix)
 		verdict = judge(subject, has_moved);
 	free(subject->ends);
@@ -305,15 +381,16 @@ static struct guard_verdict judge_long(struct subject *subject, size_t length, b
 struct guard_verdict guard_judge(const struct guard_rules *rules, const char *path, enum guard_thing thing, bool has_moved)
 {
 	struct subject subject = { .rules = rules, .path = path, .thing = thing };
-	uint16_t ends[SHORT_BYTES / 2];
-	uint8_t roles[SHORT_BYTES / 2];
-	char prefix[SHORT_BYTES];
+	uninitialised uint16_t ends[SHORT_BYTES / 2];
+	uninitialised uint8_t roles[SHORT_BYTES / 2];
+	uninitialised char prefix[SHORT_BYTES];
 	size_t length = strlen(path);
 
 	if (length >= GUARD_PATH_BYTES)
 		return unknown;
 	if (length >= SHORT_BYTES)
 		return judge_long(&subject, length, has_moved);
+	memcpy(prefix, path, length + 1);
 	subject.ends = ends;
 	subject.roles = roles;
 	subject.prefix = prefix;
@@ -327,12 +404,45 @@ bool guard_is_fixed(const struct guard_rules *rules, const char *path)
 	return roles_of(rules, hash, path, length) & (ROLE_ROOT | ROLE_GIT | ROLE_SPINE | ROLE_GRANT);
 }
 
+bool guard_is_git(const struct guard_rules *rules, const char *path)
+{
+	size_t length = strlen(path);
+	return roles_of(rules, hash_more((uint32_t)HASH_START, path, length), path, length) & ROLE_GIT;
+}
+
 static bool has_write_grant(const struct plan *plan, const char *directory)
 {
 	for (size_t i = 0; i < plan->grants.count; i++)
 		if (plan->grants.items[i].kind == GRANT_WRITE && path_is_within(plan->grants.items[i].path, directory))
 			return true;
 	return false;
+}
+
+/* True if a name at or below the path may be refused wherever the path is. */
+static bool is_everywhere_below(const struct guard_rules *rules, const char *path)
+{
+	for (size_t i = 0; i < rules->plan->protect.count; i++)
+		if (rules->patterns[i].is_everywhere &&
+		    pattern_may_match_below(&rules->patterns[i].item->pattern, path, rules->case_fold))
+			return true;
+	return false;
+}
+
+/* A directory may be moved to the path only if no host looks below it: such a directory brings
+ * names that were never checked. The same holds for a directory in which names are not checked. It
+ * cannot be moved to a place, and no place can be moved into it. */
+bool guard_may_be_tree(const struct guard_rules *rules, const char *path)
+{
+	const struct plan *plan = rules->plan;
+	bool is_writable = false;
+	for (size_t i = 0; i < plan->grants.count; i++) {
+		const struct plan_grant *grant = &plan->grants.items[i];
+		if (path_is_within(grant->path, path))
+			return false;
+		is_writable |= grant->kind == GRANT_WRITE && path_is_within(path, grant->path);
+	}
+	return is_writable && guard_judge(rules, path, GUARD_DIRECTORY, true).error == 0 && !guard_is_fixed(rules, path) &&
+	       !is_everywhere_below(rules, path);
 }
 
 size_t guard_free_directories(const struct plan *plan, const char *directories[GUARD_FREE_MAX])

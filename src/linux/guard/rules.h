@@ -36,9 +36,23 @@ struct guard_role {
 	unsigned roles; /* bits, private to rules.c */
 };
 
+/* A pattern of plan->protect, prepared. */
+struct guard_pattern {
+	const struct plan_pattern *item;
+	/* Of a pattern that matches anywhere, without its leading stars: so many components before
+	 * the last one of a match the root is. 0: any number, or a pattern of one directory. */
+	unsigned components;
+	bool is_everywhere; /* refused wherever it matches */
+};
+
 struct guard_rules {
 	const struct plan *plan;
-	struct name_filter names; /* of plan->protect */
+	struct guard_pattern *patterns; /* as in plan->protect */
+	struct name_filter names; /* of patterns; without those of submodules */
+	/* Those with a directory that is looked into: first those that are everywhere, then those
+	 * from a root, then those of one directory. */
+	const struct guard_pattern **leading;
+	size_t leading_everywhere, leading_anywhere, leading_count;
 	struct guard_role *table;
 	size_t mask; /* of the table */
 	bool case_fold;
@@ -53,6 +67,12 @@ void guard_rules_build(struct guard_rules *rules, const struct plan *plan);
 struct guard_verdict guard_judge(const struct guard_rules *rules, const char *path, enum guard_thing thing, bool has_moved);
 /* True if the path is a place or a spine, which is never renamed. */
 bool guard_is_fixed(const struct guard_rules *rules, const char *path);
+
+/* True for a git directory that existed at launch. */
+bool guard_is_git(const struct guard_rules *rules, const char *path);
+/* True for a directory in a write grant below which no file is ever refused, wherever the command
+ * may move it to: no place and no holder, and with none below. */
+bool guard_may_be_tree(const struct guard_rules *rules, const char *path);
 
 /* Directories below which the command may create by itself: private to the sandbox, and with no
  * write grant below, because Landlock grants whole trees. The deputy performs everything else. */

@@ -14,12 +14,16 @@
 
 enum { STATUS_BYTES = 4096, VALID_MS = 100, PRIVATE_MASK = 077 };
 
-void caller_umasks_begin(struct caller_umasks *umasks)
+void caller_umasks_begin(struct caller_umasks *umasks, mode_t initial)
 {
 	memset(umasks, 0, sizeof *umasks);
-	umasks->initial = umask(PRIVATE_MASK);
-	umask(umasks->initial);
-	umasks->current = umasks->initial;
+	pthread_mutex_init(&umasks->lock, NULL);
+	umasks->initial = initial;
+}
+
+void caller_umasks_end(struct caller_umasks *umasks)
+{
+	pthread_mutex_destroy(&umasks->lock);
 }
 
 /* Also reports whether other threads of the caller could change it meanwhile. */
@@ -45,12 +49,9 @@ static mode_t read_mask(pid_t caller, bool *is_alone)
 static mode_t mask_of(struct caller_umasks *umasks, pid_t caller)
 {
 	size_t at = (size_t)caller % CALLER_UMASKS;
-	int64_t now;
+	int64_t now = clock_ms();
 	bool is_alone;
 	mode_t mask;
-	if (!umasks->is_changed)
-		return umasks->initial;
-	now = clock_ms();
 	if (umasks->known[at].caller == caller && umasks->known[at].generation == umasks->generation &&
 	    now - umasks->known[at].read_at < VALID_MS)
 		return umasks->known[at].mask;
@@ -62,18 +63,25 @@ static mode_t mask_of(struct caller_umasks *umasks, pid_t caller)
 	return mask;
 }
 
-void caller_umask_take(struct caller_umasks *umasks, pid_t caller)
+void caller_umask_take(struct caller_umasks *umasks, pid_t caller, mode_t *current)
 {
-	mode_t mask = mask_of(umasks, caller);
-	if (mask == umasks->current)
+	mode_t mask = umasks->initial;
+	if (umasks->is_changed) {
+		pthread_mutex_lock(&umasks->lock);
+		mask = mask_of(umasks, caller);
+		pthread_mutex_unlock(&umasks->lock);
+	}
+	if (mask == *current)
 		return;
 	umask(mask);
-	umasks->current = mask;
+	*current = mask;
 }
 
 void caller_umask_note(struct caller_umasks *umasks, uint64_t mask)
 {
+	pthread_mutex_lock(&umasks->lock);
 	umasks->generation++;
+	pthread_mutex_unlock(&umasks->lock);
 	if ((mask & 0777) != umasks->initial)
 		umasks->is_changed = true;
 }

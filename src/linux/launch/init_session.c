@@ -81,6 +81,7 @@ static void release(struct lease *lease)
 	if (atomic_fetch_sub(&lease->users, 1) != 1)
 		return;
 	pthread_mutex_destroy(&lease->guard.lock);
+	guard_trees_close(&lease->guard.trees); /* of a command that was not started */
 	arena_free(&lease->arena);
 	free(lease);
 	atomic_fetch_sub(&server.leases, 1);
@@ -108,8 +109,11 @@ static struct lease *make_lease(const struct launch *launch, const struct sessio
 	lease->plan = *launch->plan;
 	lease->plan.arena = &lease->arena;
 	lease->plan.scan = &lease->results;
-	if (scan_results_decode(&lease->arena, bytes, request->head.results, &lease->results))
+	if (scan_results_decode(&lease->arena, bytes, request->head.results, &lease->results)) {
+		guard_prepare(&lease->guard, &lease->plan);
+		lease->guard.umask = request->head.caller.umask & 0777;
 		return lease;
+	}
 	release(lease);
 	return NULL;
 }
@@ -231,7 +235,7 @@ static int start_deputy(struct launch *launch, struct lease *lease, struct error
 	}
 	lease->guard.ended = deputy_ended;
 	atomic_fetch_add(&lease->users, 1);
-	if (guard_start(&lease->guard, &lease->plan, listener, err) == 0)
+	if (guard_start(&lease->guard, listener, err) == 0)
 		return 0;
 	close(listener);
 	release(lease);
@@ -250,7 +254,9 @@ static int run(const struct start *start, struct joined *joined, struct error *e
 		release(lease);
 		return error_errno(err, errno, "cannot make a socket pair");
 	}
+	launch->command_guard = &lease->guard;
 	failure = fork_command(launch, start, &joined->pid, err);
+	launch->command_guard = &launch->guard;
 	if (failure == 0 && start_deputy(launch, lease, err) == 0) {
 		joined->lease = lease;
 		return 0;

@@ -131,6 +131,7 @@ struct launch {
 	/* The guard, of the tier full. */
 	bool has_guard; /* init's deputy performs creations; else only what exists is held */
 	struct guard guard;
+	struct guard *command_guard; /* of the command that is started next: in a session each has its own */
 
 	/* The tier landlock. */
 	bool has_listener; /* init answers system calls that change metadata */

@@ -203,8 +203,11 @@ static int confine(struct launch *launch, struct error *err)
 		return -1;
 	if (credentials_drop_bounded(launch->has_guard, err) < 0 || credentials_follow_parent(err) < 0)
 		return -1;
+	launch->command_guard = &launch->guard;
 	if (!launch->has_guard)
 		return filter_load(&launch->filter, false, err);
+	if (!launch->session) /* each of its commands has its own */
+		guard_prepare(&launch->guard, plan);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, launch->listener_socket) < 0)
 		return error_errno(err, errno, "cannot make a socket pair");
 	return 0;
@@ -214,12 +217,15 @@ static int confine(struct launch *launch, struct error *err)
  * filter the call would wait for init, which waits for execve. */
 static int lock_command(const struct launch *launch, struct error *err)
 {
+	const struct guard_trees *trees = &launch->command_guard->trees;
 	const char *own[GUARD_FREE_MAX];
 	size_t count = guard_free_directories(launch->plan, own);
-	int listener;
+	int fds[GUARD_TREES_MAX], listener;
 	if (!launch->has_guard)
 		return 0;
-	if (landlock_apply_no_creation(own, count, launch->session != NULL, launch->landlock_abi, err) < 0 ||
+	for (size_t i = 0; i < trees->count; i++)
+		fds[i] = trees->items[i].fd;
+	if (landlock_apply_no_creation(own, count, fds, trees->count, launch->session != NULL, launch->landlock_abi, err) < 0 ||
 	    credentials_drop_rest(err) < 0)
 		return -1;
 	listener = filter_load_killable(&launch->guarded, err);
@@ -250,7 +256,7 @@ static int receive_listener(struct launch *launch, struct init_state *state, str
 	if (!launch->has_guard)
 		return 0;
 	if (launch_receive_listener(launch, &listener, err) < 0 || filter_load(&launch->guarding, false, err) < 0 ||
-	    guard_start(&launch->guard, launch->plan, listener, err) < 0)
+	    guard_start(&launch->guard, listener, err) < 0)
 		return -1;
 	launch->progress->is_guarded = true;
 	return 0;

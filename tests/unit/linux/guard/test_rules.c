@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "linux/guard/rules.h"
 #include "unit/support/plan_fixture.h"
@@ -303,6 +304,138 @@ TEST paths_that_are_too_long_are_refused(void)
 	PASS();
 }
 
+/* Trees in which files are not checked: none that is looked into, none with a place or a write
+ * grant below, and none at all below a directory where an entry of the user's own may match. */
+TEST trees_have_no_place_in_them(void)
+{
+	static const char *const trees[] = {
+		APP "/src",	     APP "/node_modules", APP "/packages/b", APP "/packages/a/src",   APP "/.github/workflows",
+		APP "/.git/objects", APP "/.git/refs",	  APP "/.git/logs",  APP "/bare.git/objects", APP "/wt/src",
+		APP "/vscode"
+	};
+	static const char *const others[] = {
+		APP,
+		APP "/packages",
+		APP "/packages/a",
+		APP "/gone",
+		APP "/gone/trusted",
+		APP "/wt",
+		APP "/.git",
+		APP "/.git/info",
+		APP "/.git/hooks",
+		APP "/.git/hooks/d",
+		APP "/.git/modules",
+		APP "/.git/modules/m",
+		APP "/.git/worktrees",
+		APP "/.git/worktrees/w",
+		APP "/bare.git",
+		APP "/.github",
+		APP "/.hg",
+		APP "/.jj/repo",
+		APP "/.jj/repo/store",
+		APP "/.config",
+		APP "/.config/mise",
+		APP "/.config/fish",
+		APP "/.run",
+		APP "/.direnv",
+		APP "/.vscode",
+		APP "/.vscode/below",
+		APP "/.claude",
+		APP "/packages/a/.git",
+		APP "/packages/a/.idea/x",
+		"/home/ann",
+		"/home",
+		"/usr/lib",
+		"/tmp/x",
+	};
+	make(NULL);
+	for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
+		ASSERTm(trees[i], guard_may_be_tree(&rules, trees[i]));
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		ASSERT_FALSEm(others[i], guard_may_be_tree(&rules, others[i]));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+TEST own_entries_leave_no_tree_where_they_match(void)
+{
+	make("files: {protect: [own.cfg]}");
+	ASSERT_FALSE(guard_may_be_tree(&rules, APP "/src"));
+	ASSERT_FALSE(guard_may_be_tree(&rules, APP "/.git/objects"));
+	plan_fixture_free(&fixture);
+	make("files: {protect: [\"**/ci/steps\"]}");
+	ASSERT_FALSE(guard_may_be_tree(&rules, APP "/src"));
+	plan_fixture_free(&fixture);
+	make("files: {protect: [ci/steps, \"src/*/kept/*\"]}");
+	ASSERT_FALSE(guard_may_be_tree(&rules, APP "/ci"));
+	ASSERT_FALSE(guard_may_be_tree(&rules, APP "/src"));
+	ASSERT(guard_may_be_tree(&rules, APP "/docs"));
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* The reason for the above: whatever is made below a tree, where it is or where it may be moved to,
+ * would have been allowed. */
+TEST nothing_below_a_tree_is_refused(void)
+{
+	static const char *const trees[] = { APP "/src", APP "/.git/objects", APP "/packages/b", APP "/.github/workflows" };
+	static const char *const targets[] = { APP "/moved",
+					       APP "/packages/b/moved",
+					       APP "/.github",
+					       APP "/.github/hooks",
+					       APP "/.hg",
+					       APP "/.config/mise",
+					       APP "/.git/info",
+					       APP "/.git/worktrees/w",
+					       APP "/packages/a",
+					       APP "/.vscode",
+					       APP "/packages/a/.claude/x",
+					       APP "/.git/objects/moved" };
+	static const char *const names[] = { ".vscode",	    ".mcp.json",  "hooks",	  "hgrc",	 "config",
+					     "config.toml", "commondir",  ".git",	  ".git/config", "berm.yml",
+					     "deep/.envrc", "attributes", "settings.json" };
+	char path[256];
+	make(NULL);
+	for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
+		ASSERTm(trees[i], guard_may_be_tree(&rules, trees[i]));
+	for (size_t i = 0; i < sizeof trees / sizeof trees[0] + sizeof targets / sizeof targets[0]; i++) {
+		const size_t count = sizeof trees / sizeof trees[0];
+		const char *directory = i < count ? trees[i] : targets[i - count];
+		if (judge(DIR_MOVED, directory) != 0)
+			continue; /* the tree cannot be moved there */
+		for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+			snprintf(path, sizeof path, "%s/%s", directory, names[k]);
+			ASSERT_EQ_FMTm(path, 0, judge(FILE_MADE, path), "%d");
+		}
+	}
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
+/* Thousands of components with a name that patterns end with: each is looked at, not all for
+ * each. */
+TEST deep_paths_are_judged_in_linear_time(void)
+{
+	static const char *const components[] = { "/hooks", "/.vscode", "/ci/steps/x", "/config" };
+	static char path[GUARD_PATH_BYTES];
+	clock_t start = clock();
+	make(NULL);
+	for (size_t i = 0; i < sizeof components / sizeof components[0]; i++) {
+		size_t length = strlen(components[i]), at = sizeof APP "/src" - 1;
+		memcpy(path, APP "/src", sizeof APP "/src");
+		for (; at + length < sizeof path - 1; at += length)
+			memcpy(path + at, components[i], length + 1);
+		for (int k = 0; k < 20; k++) {
+			ASSERT_EQ(0, judge(FILE_MADE, path));
+			ASSERT_EQ(0, judge(DIR_MOVED, path));
+		}
+	}
+	/* 160 judgements of 64 KB; when each component was compared with all, one took a second. */
+	ASSERT((double)(clock() - start) / CLOCKS_PER_SEC < 8.0);
+	plan_fixture_free(&fixture);
+	PASS();
+}
+
 SUITE(guard_rules_suite)
 {
 	RUN_TEST(protected_names_in_roots_are_refused);
@@ -314,6 +447,10 @@ SUITE(guard_rules_suite)
 	RUN_TEST(own_entries_hold_everywhere);
 	RUN_TEST(own_entries_at_any_depth_have_holders_at_any_depth);
 	RUN_TEST(lifted_entries_are_free);
+	RUN_TEST(trees_have_no_place_in_them);
+	RUN_TEST(own_entries_leave_no_tree_where_they_match);
+	RUN_TEST(nothing_below_a_tree_is_refused);
+	RUN_TEST(deep_paths_are_judged_in_linear_time);
 	RUN_TEST(long_paths_are_judged);
 	RUN_TEST(paths_that_are_too_long_are_refused);
 }
