@@ -65,21 +65,4 @@ run "$BERM" setup vscode --file="$HOME/$user_settings" --check
 expect_contains "berm: --check names the process task" ".vscode/tasks.json:3: task process runs outside" "$out"
 expect_contains "berm: and the one with its own shell" ".vscode/tasks.json:4: task own runs outside" "$out"
 expect_equal "berm: no other" "" "$(grep -h -e TASK_TOKEN -e VSCODE_IPC -e VSCODE_GIT "$project/look/shell-task" "$project/look/terminal")"
-
-# A breakpoint in the integrated terminal, and the window while it holds. Without consent the program
-# runs inside, and does not stop.
-held='{"steps": [{"name": "integrated-console", "kind": "debug", "program": "look.js", "line": 6, "hold": true,
-	"config": {"console": "integratedTerminal", "args": ["integrated-console"]}}]}'
-play_steps held "$held"
-expect_equal "held: the debugger holds the program" "attached at look.js:6" "$(answer integrated-console)"
-expect_where inside integrated-console
-run "$BERM" setup vscode --debugger --undo
-expect_equal "the debugger is no longer allowed" 0 "$status"
-round='not allowed'
-play_steps not-allowed '{"steps": [
-	{"name": "internal-console", "kind": "debug", "program": "look.js", "line": 6, "config": {"args": ["internal-console"]}},
-	{"name": "integrated-console", "kind": "debug", "program": "look.js", "line": 6, "config": {"console": "integratedTerminal", "args": ["integrated-console"]}}
-]}'
-expect_where inside internal-console integrated-console
-expect_equal "not allowed: the debugger does not attach" "not attached not attached" "$(answer internal-console) $(answer integrated-console)"
 finish

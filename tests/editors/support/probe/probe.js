@@ -38,7 +38,7 @@ async function debug(step) {
 		createDebugAdapterTracker: (session) => ({
 			onDidSendMessage: (message) => {
 				if (message.type === "event" && message.event === "stopped") stopped = { session, thread: message.body.threadId }
-				if (stopped && message.command === "stackTrace" && message.body && message.body.stackFrames) frame = message.body.stackFrames[0]
+				if (stopped && !frame && message.command === "stackTrace" && message.body) frame = message.body.stackFrames[0]
 			},
 		}),
 	})
@@ -125,6 +125,7 @@ exports.activate = async (context) => {
 	const file = process.env.BERM_PROBE
 	if (!file) return
 	const { variables, steps } = JSON.parse(fs.readFileSync(file))
+	fs.writeFileSync(`${file}.started`, "")
 	for (const [name, value] of Object.entries(variables || {})) context.environmentVariableCollection.replace(name, value)
 	const results = {}
 	for (const step of steps) {
