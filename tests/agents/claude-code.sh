@@ -65,6 +65,27 @@ expect_result "bare: Grep finds the key" 6 "FAKE-PEM-$$"
 expect_result "bare: Glob lists the keys" 8 id_rsa
 expect_result "bare: a symlink leads to .env" 9 "FAKE-ENV-$$"
 
+# Functions and aliases of the user's shell; no variable of it.
+cat >"$HOME/.bashrc" <<'END'
+myfunction() { echo "from the function"; }
+alias myalias='echo from the alias'
+MYVARIABLE=of-the-file
+export FAKE_TOKEN=FAKE-TOKEN-OF-THE-FILE
+END
+functions() {
+	steps=()
+	shell myfunction
+	shell myalias
+	shell 'echo "token=$FAKE_TOKEN"; cat ~/.bashrc'
+	shell 'cd sub; myfunction'
+	shell 'pwd; false || echo status-kept'
+}
+functions
+play "${claude[@]}"
+expect_result "bare: a function" 1 "from the function"
+expect_result "bare: an alias" 2 "from the alias"
+expect_result "bare: the file" 3 FAKE-TOKEN-OF-THE-FILE
+
 # What Claude Code saves for the model is readable for its commands, of this project only; transcripts are not.
 saved() {
 	steps=()
@@ -113,6 +134,15 @@ expect_hidden "Glob does not list the keys" 8 id_rsa
 expect_hidden "a symlink does not lead to .env" 9 "FAKE-ENV-$$"
 expect_hidden "the environment of the agent is not read" 10 ANTHROPIC_API_KEY
 expect_result "the host's variables arrive" 12 "CC=1 GE=true"
+
+functions
+play "${claude[@]}"
+expect_result "a function" 1 "from the function"
+expect_result "an alias" 2 "from the alias"
+expect_hidden "no variable, and not the file" 3 FAKE-TOKEN-OF-THE-FILE
+expect_result "with another directory" 4 "from the function"
+expect_result "which is kept" 5 "$project/sub"
+expect_result "and the rest works" 5 status-kept
 
 saved
 play env -u TMPDIR "${claude[@]}"
@@ -172,7 +202,6 @@ expect_equal "the prefix is refused" 125 "$status"
 expect_contains "with the hook's name" guard.sh "$err"
 expect_equal "and nothing is written" "$before" "$(md5sum <"$settings")"
 rm "$settings"
-echo 'myfunction() { echo "from the function"; }' >"$HOME/.bashrc"
 run "$BERM" setup claude-code --how=prefix --write
 expect_equal "the prefix without hooks" 0 "$status"
 tools_covered=no inside_conversation "${claude[@]}"

@@ -32,7 +32,7 @@ END
 whole() {
 	local name=$1 status=0
 	shift
-	rm -rf "$scratch_steps.done" "$scratch_steps.results" "$scratch/browser" "$project/look"
+	rm -rf "$scratch_steps.done" "$scratch_steps.started" "$scratch_steps.results" "$scratch/browser" "$project/look"
 	(cd "$project" && exec env -i HOME="$HOME" USER="$(id -un)" SHELL=/bin/bash LANG=C.UTF-8 TERM=xterm PATH="${node%/*}:/usr/bin:/bin" \
 		"$@" "$node" "$server" --auth none --bind-addr "127.0.0.1:$port" --extensions-dir "$project/extensions" \
 		--disable-telemetry --disable-update-check --disable-workspace-trust "$project") >"$scratch/editor.log" 2>&1 </dev/null &

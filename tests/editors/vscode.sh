@@ -31,13 +31,14 @@ steps='{"variables": {"EXTVAR": "of an extension"}, "steps": [
 	{"name": "internal-console", "kind": "debug", "program": "look.js", "line": 6, "config": {"console": "internalConsole", "args": ["internal-console"]}},
 	{"name": "integrated-console", "kind": "debug", "program": "look.js", "line": 6, "config": {"console": "integratedTerminal", "args": ["integrated-console"]}},
 	{"name": "debug-terminal", "kind": "debug", "program": "look.js", "line": 6, "command": "node look.js debug-terminal"},
+	{"name": "own-runtime", "kind": "debug", "program": "look.js", "line": 6, "config": {"runtimeExecutable": "'$node'", "args": ["own-runtime"]}},
 	{"name": "child-process", "kind": "program", "command": ["sh", "look.sh", "child-process"]},
 	{"name": "commit", "kind": "commit"}
 ]}'
 round=bare
 play_steps bare "$steps"
 expect_where outside terminal extension-terminal shell-task npm-task process-task own-shell-task own-shell-terminal internal-console \
-	integrated-console debug-terminal child-process commit
+	integrated-console debug-terminal own-runtime child-process commit
 expect_equal "bare: the shell is integrated" "integrated, status 0" "$(answer extension-terminal)"
 expect_equal "bare: the debugger attaches" "attached attached attached" "$(answer internal-console) $(answer integrated-console) $(answer debug-terminal)"
 expect "bare: the task's variable" grep -qx "TASKVAR=of the task" "$project/look/shell-task"
@@ -54,12 +55,14 @@ run "$BERM" hooks install
 expect_equal "hooks" 0 "$status"
 round=berm
 play_steps berm "$steps"
-expect_where inside terminal extension-terminal shell-task npm-task integrated-console debug-terminal commit
-expect_where outside process-task own-shell-task own-shell-terminal internal-console child-process
+expect_where inside terminal extension-terminal shell-task npm-task internal-console integrated-console debug-terminal commit
+expect_where outside process-task own-shell-task own-shell-terminal own-runtime child-process
 expect_equal "berm: the shell is integrated" "integrated, status 0" "$(answer extension-terminal)"
-expect_equal "berm: the debugger attaches in its terminal" attached "$(answer debug-terminal)"
-expect_equal "berm: not where its socket is only typed" "not attached" "$(answer integrated-console)"
+expect_equal "berm: the debugger attaches" "attached attached attached" "$(answer internal-console) $(answer integrated-console) $(answer debug-terminal)"
 expect "berm: a task's variable that the policy names" grep -qx "TASKVAR=of the task" "$project/look/shell-task"
 expect "berm: an extension's variable that the policy names" grep -qx "EXTVAR=of an extension" "$project/look/terminal"
+run "$BERM" setup vscode --file="$HOME/$user_settings" --check
+expect_contains "berm: --check names the process task" ".vscode/tasks.json:3: task process runs outside" "$out"
+expect_contains "berm: and the one with its own shell" ".vscode/tasks.json:4: task own runs outside" "$out"
 expect_equal "berm: no other" "" "$(grep -h -e TASK_TOKEN -e VSCODE_IPC -e VSCODE_GIT "$project/look/shell-task" "$project/look/terminal")"
 finish

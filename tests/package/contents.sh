@@ -16,7 +16,7 @@ holds() {
 		share/berm/berm.schema.json share/berm/apparmor/berm libexec/berm/plugins/opencode.js; do
 		expect "$1: $file" test -s "$2/$file"
 	done
-	for file in bin/berm-sh libexec/berm/shims/{bash,zsh,sh,dash,fish}; do
+	for file in bin/berm-sh libexec/berm/shims/{bash,zsh,sh,dash,fish,debug/bash,debug/berm-node}; do
 		expect "$1: $file leads to the program" test "$(readlink -f "$2/$file")" = "$(readlink -f "$2/bin/berm")"
 		expect_equal "$1: $file, wherever the tree lies" "" "$(readlink "$2/$file" | grep '^/')"
 	done

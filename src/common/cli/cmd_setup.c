@@ -103,8 +103,11 @@ static void find_overrides(struct setup *setup)
 		.text = setup->file.text,
 		.project = context_find_project(setup->request.arena, &session->context),
 	};
-	if (setup->state == SETUP_IN_FORCE && (!session->options.file || setup->host->has_editions))
+	if (session->options.wants_debugger || (session->options.file && !setup->host->has_editions))
+		return;
+	if (setup->state == SETUP_IN_FORCE)
 		setup_find_overrides(&request, &setup->overrides);
+	setup_find_outside(&request, &setup->outside);
 }
 
 /* Users only look at the administrator's file. */
@@ -127,7 +130,7 @@ int setup_open_host(struct setup *setup, const struct setup_host *host, struct e
 	const char *file = session->options.file, *path;
 
 	setup->host = host;
-	setup->overrides = (struct setup_overrides){ 0 };
+	setup->overrides = setup->outside = (struct setup_overrides){ 0 };
 	if (session->options.wants_managed)
 		path = host->managed;
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* berm as a shell: the shims (bash, zsh, sh, dash, fish), berm-sh and `berm shell`. Shims and
- * berm-sh pass every argument to the real shell and take no options. Their caller can only narrow
- * what the user's policy allows. */
+/* berm as a shell: the shims (bash, zsh, sh, dash, fish), berm-sh and `berm shell`; and as node,
+ * for programs that an editor debugs. Shims and berm-sh pass every argument to the real program and
+ * take no options. Their caller can only narrow what the user's policy allows. */
 #include "common/cli/commands.h"
 
 #include <errno.h>
@@ -21,10 +21,17 @@
 #include "common/cli/session.h"
 #include "common/setup/setup.h"
 #include "common/shell/startup.h"
+#include "common/shell/typed_line.h"
+#include "common/shell/user_functions.h"
 #include "common/base/text.h"
 
 /* Above the descriptors that scripts use (`exec 3<file`, `exec 9>lock`). */
 enum { REPORT_DESCRIPTOR = 90 };
+/* VS Code types its line after one to three seconds. */
+enum { TYPED_WAIT_MS = 15000 };
+
+/* Variables that VS Code's debugger sets for a program. */
+static const char inspector_options[] = "VSCODE_INSPECTOR_OPTIONS", node_options[] = "NODE_OPTIONS";
 
 static void narrow(struct session *session)
 {
@@ -110,6 +117,7 @@ struct host_shell {
 	struct report *report; /* or NULL */
 	struct editor_debugger debugger;
 	const char *mark; /* name of an interactive shell, or NULL */
+	const char *typed; /* the line that an editor typed into its terminal, or NULL */
 };
 
 /* Resets the report. A run is retried with another plan if the cached one is stale or the host
@@ -146,6 +154,7 @@ static int open_report(struct session *session, struct report *report, struct er
 	close(ends[1]);
 	if (report->write_end < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
 		return error_errno(err, errno, "cannot create a pipe");
+	report->prefix.functions = user_functions_file(&session->arena, &session->plan.context);
 	*report->string = arena_copy(
 		&session->arena, claude_prefix_rewrite(&session->plan, *report->string, &report->prefix, report->write_end));
 	return 0;
@@ -191,7 +200,7 @@ static int open_host_shell(struct session *session, struct error *err)
 	if (host->debugger.socket && editor_debugger_pass(&session->plan, &host->debugger, &why) < 0)
 		report_error(&why);
 	if (host->mark)
-		shell_mark_write(&session->plan, host->mark);
+		shell_mark_write(&session->plan, host->mark, host->typed);
 	return host->report ? open_report(session, host->report, err) : 0;
 }
 
@@ -213,11 +222,19 @@ static const char *allowed_debuggers(struct session *session)
 
 /* Prepares the session for a host's shell. The socket of a debugger is part of the plan, and so of
  * its cache key. */
-static struct host_shell *prepare_host_shell(struct session *session, const char *mark)
+static struct host_shell *prepare_host_shell(struct session *session, const char *mark, const char *typed)
 {
-	struct host_shell *host = arena_alloc(&session->arena, sizeof *host);
+	struct arena *arena = &session->arena;
+	struct host_shell *host = arena_alloc(arena, sizeof *host);
 
-	*host = (struct host_shell){ .debugger = { .options = getenv("VSCODE_INSPECTOR_OPTIONS") }, .mark = mark };
+	*host = (struct host_shell){ .mark = mark, .typed = typed };
+	if (typed)
+		host->debugger = (struct editor_debugger){ .options = typed_line_variable(arena, typed, inspector_options),
+							   .node_options = typed_line_variable(arena, typed, node_options),
+							   .is_typed = true };
+	else
+		host->debugger =
+			(struct editor_debugger){ .options = getenv(inspector_options), .node_options = getenv(node_options) };
 	narrow(session);
 	if (host->debugger.options)
 		editor_debugger_find(&session->arena, allowed_debuggers(session), &host->debugger);
@@ -243,7 +260,7 @@ static const char *host_temporary(void)
 static int run_reporting(struct session *session, char **command, char **string)
 {
 	struct report *report = arena_alloc(&session->arena, sizeof *report);
-	struct host_shell *host = prepare_host_shell(session, NULL);
+	struct host_shell *host = prepare_host_shell(session, NULL, NULL);
 
 	*report = (struct report){ .string = string, .original = *string, .read_end = -1, .write_end = -1 };
 	claude_prefix_parse(&session->arena, *string, host_temporary(), &report->prefix);
@@ -285,6 +302,34 @@ static void wait_for_reader(void)
 		continue;
 }
 
+/* Reports that a debugger will wait in vain. */
+static void report_no_debugger(struct session *session)
+{
+	struct error err = { 0 };
+	if (editor_debugger_is_allowed(allowed_debuggers(session)))
+		return;
+	error_set(&err, "the program runs in the sandbox, and the debugger does not attach");
+	error_hint(&err, "to allow it: berm setup vscode --debugger --write");
+	report_error(&err);
+}
+
+/* Returns the launch that an editor types into a terminal for it, or NULL. */
+static const char *typed_launch(struct session *session, const char *program)
+{
+	struct arena *arena = &session->arena;
+	const char *line;
+
+	if (!editor_debug_is_shim(arena, program) || !isatty(STDIN_FILENO))
+		return NULL;
+	line = typed_line_read(arena, STDIN_FILENO, TYPED_WAIT_MS);
+	if (!line)
+		return NULL;
+	if (typed_line_variable(arena, line, inspector_options))
+		report_no_debugger(session);
+	/* The shim may be in a place that the sandbox does not show. */
+	return typed_line_replace(arena, line, path_join(arena, path_parent(arena, program), EDITOR_DEBUG_NODE), "node");
+}
+
 static int run_shim(struct session *session, const char *shell, int argc, char **argv)
 {
 	const char *name = program_shell_name(path_base_name(argv[0]));
@@ -298,12 +343,12 @@ static int run_shim(struct session *session, const char *shell, int argc, char *
 	if (string)
 		return run_reporting(session, command, string);
 	if (!shell_is_interactive(argc - 1, argv + 1, has_terminal)) {
-		prepare_host_shell(session, NULL);
+		prepare_host_shell(session, NULL, NULL);
 		return run_command(session, command);
 	}
 	arguments = shell_mark_arguments(&session->arena, name, &count, argv + 1);
 	command = program_command(&session->arena, shell, is_login, count, arguments);
-	prepare_host_shell(session, name);
+	prepare_host_shell(session, name, typed_launch(session, argv[0]));
 	status = run_command(session, command);
 	if (status == EXIT_REFUSED)
 		wait_for_reader();
@@ -317,6 +362,29 @@ int cmd_shim(int argc, char **argv)
 	const char *shell = program_find(&session.arena, program_shell_name(path_base_name(argv[0])), &err);
 	int status = shell ? run_shim(&session, shell, argc, argv) : not_found(&err);
 
+	session_close(&session);
+	return status;
+}
+
+int cmd_node_shim(int argc, char **argv)
+{
+	struct session session = { 0 };
+	char node[] = "node", **command = program_command(&session.arena, node, false, argc - 1, argv + 1);
+	struct error err = { 0 };
+	int status;
+
+	if (inside_sandbox()) {
+		if (enter_wall(&session.arena, &err) == 0) {
+			execvp(node, command);
+			error_errno(&err, errno, "cannot execute %s", node);
+		}
+		status = not_found(&err);
+	} else {
+		if (getenv(inspector_options))
+			report_no_debugger(&session);
+		prepare_host_shell(&session, NULL, NULL);
+		status = run_command(&session, command);
+	}
 	session_close(&session);
 	return status;
 }

@@ -50,6 +50,7 @@ int cmd_run(int argc, char **argv);
 int cmd_shell_string(int argc, char **argv); /* berm -c STRING */
 int cmd_berm_shell(int argc, char **argv); /* berm-sh */
 int cmd_shim(int argc, char **argv); /* bash, zsh, sh, dash, fish */
+int cmd_node_shim(int argc, char **argv); /* berm-node */
 int cmd_shell(int argc, char **argv); /* berm shell */
 int cmd_agent(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
@@ -69,6 +70,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_doctor_attempts(int argc, char **argv); /* run by doctor, bare and in the sandbox */
 int cmd_setup(int argc, char **argv);
 int cmd_hook_rewrite(int argc, char **argv);
+int cmd_hook_session(int argc, char **argv);
 int cmd_hooks(int argc, char **argv);
 int cmd_hook_run(int argc, char **argv); /* called by the scripts of `berm hooks install` */
 int cmd_completions(int argc, char **argv);

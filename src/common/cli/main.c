@@ -11,6 +11,7 @@
 #include "common/context/programs.h"
 #include "common/cli/subcommands.h"
 #include "common/setup/setup.h"
+#include "common/shell/editor_terminal.h"
 #include "common/base/text.h"
 #include "version.h"
 
@@ -98,6 +99,7 @@ const struct subcommand subcommand_table[] = {
 	{ "setup", cmd_setup, "setup [HOST]", "configure an agent, editor or tool to use berm", .options = COMMAND_SETUP,
 	  .names = setup_host_name },
 	{ "hook-rewrite", cmd_hook_rewrite, "hook-rewrite --host=HOST", NULL, .options = COMMAND_HOOK },
+	{ "hook-session", cmd_hook_session, "hook-session", NULL, .options = 0 },
 	{ "hooks", cmd_hooks, "hooks install|status|...", "run git hooks in the sandbox", .options = COMMAND_HOOKS,
 	  .words = hooks_words },
 	{ "version", cmd_version, "version", "print the version", .is_brief = true, .options = 0 },
@@ -197,6 +199,8 @@ static int (*named(const char *program))(int, char **)
 	const char *base = path_base_name(program);
 	if (strcmp(base, "berm-sh") == 0 || strcmp(base, "-berm-sh") == 0)
 		return cmd_berm_shell;
+	if (strcmp(base, EDITOR_DEBUG_NODE) == 0)
+		return cmd_node_shim;
 	return program_shell_name(base) ? cmd_shim : NULL;
 }
 

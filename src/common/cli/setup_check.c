@@ -12,12 +12,15 @@
 
 enum { NOT_IN_FORCE = 1 };
 
-/* Prints first which parts of the host run outside in any case. */
+/* Prints first which parts of the host run outside in any case, and what the project has of
+ * them. */
 static void print_uncovered(const struct setup *setup)
 {
 	struct arena *arena = setup->request.arena;
 	for (size_t i = 0; setup->host->uncovered && setup->host->uncovered[i]; i++)
 		report_detail(2, arena_printf(arena, "not covered: %s", setup->host->uncovered[i]));
+	for (size_t i = 0; i < setup->outside.count; i++)
+		report_detail(2, arena_printf(arena, "%s: %s", setup->outside.items[i].place, setup->outside.items[i].why));
 }
 
 /* Asks an editor for its shell. One that names another is not in force, whatever its file has. */

@@ -18,6 +18,7 @@ struct setup {
 	enum setup_state state;
 	bool has_file; /* there is a settings file to edit */
 	struct setup_overrides overrides; /* settings that take berm's back */
+	struct setup_overrides outside; /* tasks and launches of the project that run outside */
 	const char *asked; /* the editor's program that named berm's shim as its shell, or NULL */
 	bool is_proven; /* a command was run through the host, in the sandbox */
 };

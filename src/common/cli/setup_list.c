@@ -25,6 +25,14 @@ const char *setup_state_name(const struct setup *setup)
 	return names[setup_judge_host(setup)];
 }
 
+static void json_found(struct json *json, const char *name, struct arena *arena, const struct setup_overrides *found)
+{
+	json_list(json, name);
+	for (size_t i = 0; i < found->count; i++)
+		json_string(json, NULL, arena_printf(arena, "%s: %s", found->items[i].place, found->items[i].why));
+	json_list_end(json);
+}
+
 static void json_host(struct json *json, const char *name, const struct setup *setup)
 {
 	const struct setup_host *host = setup->host;
@@ -38,12 +46,8 @@ static void json_host(struct json *json, const char *name, const struct setup *s
 	json_string(json, "state", setup_state_name(setup));
 	json_boolean(json, "configured", setup_judge_host(setup) == SETUP_IN_FORCE);
 	json_boolean(json, "in_force", setup->is_proven);
-	json_list(json, "overridden_by");
-	for (size_t i = 0; i < setup->overrides.count; i++)
-		json_string(json, NULL,
-			    arena_printf(setup->request.arena, "%s: %s", setup->overrides.items[i].place,
-					 setup->overrides.items[i].why));
-	json_list_end(json);
+	json_found(json, "overridden_by", setup->request.arena, &setup->overrides);
+	json_found(json, "outside", setup->request.arena, &setup->outside);
 	json_string(json, "file", setup->has_file ? setup->file.path : NULL);
 	json_string(json, "leads_to", setup->file.is_link ? setup->file.real : NULL);
 	if (setup_settings(&setup->request, &settings, &ignored) == 0)

@@ -16,8 +16,8 @@
 #include "common/base/cleanup.h"
 #include "common/base/text.h"
 #include "common/fs/path.h"
+#include "common/prove/scratch.h"
 #include "common/prove/server.h"
-#include "common/state/remove_tree.h"
 
 enum { EDITS_MAX = 2, WORDS_MAX = 12, VARIABLES_MAX = 8 };
 
@@ -64,7 +64,8 @@ struct proof {
 	struct arena *arena;
 	const struct prove_request *request;
 	const struct row *row;
-	char scratch[32];
+	const char *scratch;
+	struct prove_scratch keeper;
 	const char *url;
 };
 
@@ -213,11 +214,13 @@ static int converse(const struct proof *proof, struct prove_server *server, enum
 		return error_errno(err, errno, "cannot start %s", proof->row->command[0]);
 	if (child == 0)
 		start_host(proof);
+	prove_scratch_guard(&proof->keeper, group);
 	*outcome = prove_server_run(server, &child, command, arena_printf(proof->arena, "proof-%s", nonce));
 	/* The group of the host: its commands are its children, or in sandboxes that end with
 	 * them. */
 	kill(-group, SIGKILL);
 	child_end(child);
+	prove_scratch_guard(&proof->keeper, 0);
 	return 0;
 }
 
@@ -227,20 +230,9 @@ static int prepare(struct proof *proof, struct error *err)
 		error_set(err, "%s is not in PATH", proof->row->command[0]);
 		return error_hint(err, "without --prove, the settings alone are judged");
 	}
-	/* In /tmp, which is private in a sandbox; TMPDIR may be in the project. */
-	if (!mkdtemp(strcpy(proof->scratch, "/tmp/berm-proof.XXXXXX")))
-		return error_errno(err, errno, "cannot create %s", proof->scratch);
 	if (write_copy(proof, "witness", "", 0, err) < 0 || write_copy(proof, "home/.keep", "", 0, err) < 0)
 		return -1;
 	return copy_settings(proof, err) < 0 || copy_trust(proof, err) < 0 ? -1 : 0;
-}
-
-static void remove_scratch(const struct proof *proof)
-{
-	autoclose int parent = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct error ignored = { 0 };
-	if (parent >= 0 && proof->scratch[0] && !text_ends_with(proof->scratch, "XXXXXX"))
-		(void)state_remove(parent, path_base_name(proof->scratch), proof->scratch, &ignored);
 }
 
 int prove_run(struct arena *arena, const struct prove_request *request, enum prove_outcome *outcome, struct error *err)
@@ -251,6 +243,12 @@ int prove_run(struct arena *arena, const struct prove_request *request, enum pro
 
 	if (!proof.row)
 		return error_set(err, "this host cannot be started without its user");
+	/* Before the server: the keeper must not hold its sockets. */
+	if (prove_scratch_open(&proof.keeper, err) < 0) {
+		prove_scratch_close(&proof.keeper);
+		return -1;
+	}
+	proof.scratch = proof.keeper.path;
 	status = prove_server_open(&server, err);
 	proof.url = arena_printf(arena, "http://127.0.0.1:%u", server.port);
 	if (status == 0)
@@ -258,6 +256,6 @@ int prove_run(struct arena *arena, const struct prove_request *request, enum pro
 	if (status == 0)
 		status = converse(&proof, &server, outcome, err);
 	prove_server_close(&server);
-	remove_scratch(&proof);
+	prove_scratch_close(&proof.keeper);
 	return status;
 }

@@ -51,6 +51,10 @@ static const struct setup_edit claude_edits[] = {
 	  "\", \"hooks\": [{\"type\": \"command\", \"command\": \"" HOOK("claude-code") "\"}]}",
 	  true,
 	  false },
+	{ { "hooks", "SessionStart" },
+	  "{\"hooks\": [{\"type\": \"command\", \"command\": \"@berm@ hook-session\"}]}",
+	  true,
+	  false },
 	{ .value = NULL },
 };
 static const char *const claude_notes[] = {
@@ -213,21 +217,23 @@ static const struct setup_place vscode_files[] = {
 static const struct setup_edit vscode_edits[] = {
 	{ { "terminal.integrated.profiles.@os@", "berm" }, "{\"path\": \"@shims@/bash\"}", false, false },
 	{ { "terminal.integrated.defaultProfile.@os@" }, "\"berm\"", false, false },
-	{ { "terminal.integrated.automationProfile.@os@" }, "{\"path\": \"@shims@/bash\"}", false, false },
+	{ { "terminal.integrated.automationProfile.@os@" }, "{\"path\": \"@shims@/debug/bash\"}", false, false },
 	{ { "terminal.integrated.agentHostProfile.@os@" }, "{\"path\": \"@shims@/bash\"}", false, false },
 	{ { "chat.tools.terminal.terminalProfile.@os@" }, "{\"path\": \"@shims@/bash\"}", false, false },
+	{ { "debug.javascript.defaultRuntimeExecutable", "pwa-node" }, "\"@shims@/debug/berm-node\"", false, false },
 	{ .value = NULL },
 };
 static const char *const vscode_uncovered[] = {
 	"tasks of the type process, and tasks with a shell of their own (options.shell)",
-	"the debugger's internal console (console: internalConsole, the default of node)",
+	"debugging: configurations with a runtimeExecutable or another console, and languages other than JavaScript",
 	"extensions: programs that they start themselves, and terminals for which they name a shell",
 	"the Git panel: git and its hooks; `berm hooks install` puts the hooks inside",
 	NULL,
 };
 static const char *const vscode_notes[] = {
-	"Covered: terminals, tasks of the types shell and npm, and programs that are debugged in the integrated terminal.",
-	"NOT covered: tasks of the type process or with a shell of their own, the debugger's internal console.",
+	"Covered: terminals, tasks of the types shell and npm, and node programs that are debugged.",
+	"Debuggers attach only after `berm setup vscode --debugger --write`.",
+	"NOT covered: tasks of the type process or with a shell of their own, debugging with a runtimeExecutable of its own.",
 	"NOT covered: programs that extensions start, git of the Git panel. To have all of it inside: docs/whole-editor.md.",
 	"Close open terminals; new ones start in the sandbox, with (berm) in the prompt.",
 	"For a terminal outside the sandbox: Terminal: Create New Terminal (With Profile), then bash.",
@@ -239,8 +245,7 @@ static const char *const vscode_notes[] = {
 static const struct setup_place debugger_files[] = { { NULL, ".config/berm", "debuggers" }, { 0 } };
 static const char *const vscode_debugger_lines[] = { "vscode", NULL };
 static const char *const vscode_debugger_notes[] = {
-	"In a JavaScript Debug Terminal the one socket that VS Code names is then reachable from inside, and nothing else of "
-	"its directory.",
+	"The one socket that VS Code names for a launch is then reachable from inside, and nothing else of its directory.",
 	"The debug adapter runs outside and obeys what comes through it: it reads files and addresses that source maps name, "
 	"as "
 	"you. Allow it for programs that you would also run outside.",

@@ -7,6 +7,7 @@
 #include "common/setup/ask_editor.h"
 #include "common/setup/codex_trust.h"
 #include "common/setup/hosts.h"
+#include "common/setup/editor_tasks.h"
 #include "common/setup/overrides.h"
 #include "common/setup/settings_file.h"
 

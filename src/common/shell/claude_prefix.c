@@ -209,8 +209,12 @@ static const char *copy_snapshot(struct plan *plan, const char *path)
 const char *claude_prefix_rewrite(struct plan *plan, const char *string, const struct claude_prefix *prefix, int descriptor)
 {
 	size_t from = prefix->snapshot && !is_visible(plan, prefix->snapshot) ? prefix->snapshot_length : 0;
-	return arena_printf(plan->arena, "%s%.*s/dev/fd/%d", from ? copy_snapshot(plan, prefix->snapshot) : "",
-			    (int)(prefix->file_offset - from), string + from, descriptor);
+	const char *head = from ? copy_snapshot(plan, prefix->snapshot) : "";
+
+	if (!prefix->snapshot && prefix->functions && access(prefix->functions, R_OK) == 0)
+		head = arena_printf(plan->arena, "%s%s", copy_snapshot(plan, prefix->functions), separator);
+	return arena_printf(plan->arena, "%s%.*s/dev/fd/%d", head, (int)(prefix->file_offset - from), string + from,
+			    descriptor);
 }
 
 const char *claude_prefix_judge(const struct plan *plan, const char *bytes, size_t length)

@@ -6,9 +6,10 @@
  *
  * The snapshot is in the user's home and the last file in the host's /tmp; neither exists in the
  * sandbox. The snapshot, functions and aliases of the user's shell, is copied into the sandbox;
- * where that is not possible it is dropped. The directory comes out through a pipe, is validated as
- * data and written by berm: one absolute path of a directory in the project, to the file whose name
- * was parsed before anything ran. Never rewrites any other string.
+ * where that is not possible it is dropped. Without a snapshot the file of user_functions.h takes
+ * its place: a shim as the host's shell makes none. The directory comes out through a pipe, is
+ * validated as data and written by berm: one absolute path of a directory in the project, to the
+ * file whose name was parsed before anything ran. Never rewrites any other string.
  *
  * The host may put further parts between the snapshot and `eval`, each followed by `&&`. The last
  * part but one must be `eval` with quoted words: a command that only ends like this is not in this
@@ -26,6 +27,7 @@
 struct claude_prefix {
 	const char *file; /* file for the final directory, or NULL: not such a string */
 	const char *snapshot; /* the sourced file, or NULL */
+	const char *functions; /* file to source if there is no snapshot, set by the caller; NULL: none */
 	size_t snapshot_length; /* of the part "source FILE" at the start */
 	size_t file_offset; /* of the file's word at the end */
 };

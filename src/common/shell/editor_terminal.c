@@ -103,12 +103,22 @@ static bool has_line(const char *text, const char *word)
 	return false;
 }
 
+bool editor_debug_is_shim(struct arena *arena, const char *program)
+{
+	return strchr(program, '/') && strcmp(path_base_name(path_parent(arena, program)), EDITOR_DEBUG_SHIMS) == 0;
+}
+
+bool editor_debugger_is_allowed(const char *allowed)
+{
+	return allowed && has_line(allowed, debugger_host);
+}
+
 void editor_debugger_find(struct arena *arena, const char *allowed, struct editor_debugger *debugger)
 {
 	const char *socket;
 	struct stat info;
 
-	if (!debugger->options || !allowed || !has_line(allowed, debugger_host))
+	if (!debugger->options || !editor_debugger_is_allowed(allowed))
 		return;
 	socket = editor_debugger_parse(arena, debugger->options);
 	if (!socket || lstat(socket, &info) < 0 || !S_ISSOCK(info.st_mode) || info.st_uid != getuid())
@@ -134,8 +144,7 @@ static const char *bootloader(struct arena *arena, const char *options)
 
 int editor_debugger_pass(struct plan *plan, const struct editor_debugger *debugger, struct error *err)
 {
-	const char *options = context_variable(&plan->context, "NODE_OPTIONS");
-	const char *path = bootloader(plan->arena, options), *canonical;
+	const char *path = bootloader(plan->arena, debugger->node_options), *canonical;
 	struct file_info info;
 
 	if (!path)
@@ -147,7 +156,9 @@ int editor_debugger_pass(struct plan *plan, const struct editor_debugger *debugg
 		error_set(err, "the debugger does not attach: its files are not visible in the sandbox");
 		return error_hint(err, "in ~/.config/berm/berm.yml: files: {read: [%s]}", path_parent(plan->arena, path));
 	}
-	plan_add_variable(plan, "NODE_OPTIONS", options);
+	if (debugger->is_typed)
+		return 0;
+	plan_add_variable(plan, "NODE_OPTIONS", debugger->node_options);
 	plan_add_variable(plan, "VSCODE_INSPECTOR_OPTIONS", debugger->options);
 	return 0;
 }

@@ -38,6 +38,12 @@ static const char sh_text[] = "# Start-up file of `berm shell` for sh.\n"
  * editor, which keeps the commands of the prompt. */
 static const char bash_prompt[] = "case $PS1 in *'(berm) '*) ;; *) PS1=\"(berm) $PS1\" ;; esac";
 
+/* The line is in a variable of the first shell alone. */
+static const char bash_typed[] = "if [ -n \"${BERM_TYPED+x}\" ]; then\n"
+				 "	set -- \"$BERM_TYPED\"; unset BERM_TYPED\n"
+				 "	printf '%s\\n' \"${1# }\"; eval \"$1\"; set --\n"
+				 "fi";
+
 static const char fish_command[] =
 	"functions -q __berm_prompt; or functions -q fish_prompt; and functions -c fish_prompt __berm_prompt\n"
 	"function fish_prompt; echo -n '(berm) '; functions -q __berm_prompt; and __berm_prompt; end";
@@ -121,11 +127,14 @@ char **shell_mark_arguments(struct arena *arena, const char *name, int *count, c
 	return marked;
 }
 
-void shell_mark_write(struct plan *plan, const char *name)
+void shell_mark_write(struct plan *plan, const char *name, const char *typed)
 {
 	const struct row *row = find(name);
 	if (strcmp(name, "bash") == 0) {
-		plan_add_variable(plan, "PROMPT_COMMAND", bash_prompt);
+		const char *command = typed ? arena_printf(plan->arena, "%s\n%s", bash_prompt, bash_typed) : bash_prompt;
+		plan_add_variable(plan, "PROMPT_COMMAND", command);
+		if (typed)
+			plan_add_variable(plan, "BERM_TYPED", typed);
 		return;
 	}
 	if (row->document)

@@ -24,7 +24,8 @@ bool shell_is_interactive(int count, char *const *arguments, bool has_terminal);
 /* Returns the arguments with which the shell shows the mark: those of the caller, or a copy with
  * more in front. `count` is that of the arguments, and changes with them. */
 char **shell_mark_arguments(struct arena *arena, const char *name, int *count, char **arguments);
-/* Adds what else marks an interactive shell of this name. */
-void shell_mark_write(struct plan *plan, const char *name);
+/* Adds what else marks an interactive shell of this name. `typed`, or NULL: a line that bash runs
+ * before its first prompt, as if it had been typed. */
+void shell_mark_write(struct plan *plan, const char *name, const char *typed);
 
 #endif

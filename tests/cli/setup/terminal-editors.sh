@@ -94,6 +94,42 @@ for setting in '"terminal.integrated.profiles.linux": {"berm": {"path": "/bin/ba
 	expect_status "vscode: $setting" 1 "$BERM" setup vscode --file="$HOME/edition.json" --check
 	expect_contains "vscode: the file is named" "$project/.vscode/settings.json:1" "$out"
 done
+# Tasks and launches of the project that run outside are listed, with file and line.
+rm "$project/.vscode/settings.json"
+cat >"$project/.vscode/tasks.json" <<'END'
+{
+	// a comment
+	"version": "2.0.0",
+	"tasks": [
+		{"label": "inside", "type": "shell", "command": "make"},
+		{"label": "packages", "type": "npm", "script": "build"},
+		{"label": "direct", "type": "process", "command": "/bin/make"},
+		{"label": "untyped", "command": "make"},
+		{"label": "own", "type": "shell", "command": "make", "options": {"cwd": "x",
+			"shell": {"executable": "/bin/bash"}}},
+		{"label": "own here", "type": "shell", "command": "make", "linux": {"options": {"shell": {}}}},
+	],
+}
+END
+cat >"$project/.vscode/launch.json" <<'END'
+{"configurations": [
+	{"name": "covered", "type": "node", "request": "launch", "program": "x.js"},
+	{"name": "typed", "type": "debugpy", "request": "launch", "console": "integratedTerminal"},
+	{"name": "attached", "type": "debugpy", "request": "attach"},
+	{"name": "runtime", "type": "node", "request": "launch", "runtimeExecutable": "deno"},
+	{"name": "external", "type": "node", "request": "launch", "console": "externalTerminal"},
+	{"name": "python", "type": "debugpy", "request": "launch"}
+]}
+END
+expect_status "vscode: still configured" 0 "$BERM" setup vscode --file="$HOME/edition.json" --check
+expect_equal "vscode: the tasks and launches that run outside" \
+	"tasks.json:7 direct tasks.json:8 untyped tasks.json:10 own tasks.json:11 own launch.json:5 runtime launch.json:6 external launch.json:7 python" \
+	"$(sed -n "s#.*$project/.vscode/\([a-z.]*:[0-9]*\): [a-z]* \([a-z]*\) .*runs outside.*#\1 \2#p" <<<"$out" | tr '\n' ' ' | sed 's/ $//')"
+expect_status "vscode: as JSON" 0 "$BERM" setup vscode --file="$HOME/edition.json" --check --json
+expect_contains "vscode: the same" "tasks.json:7: task direct runs outside" "$out"
+echo '{' >"$project/.vscode/tasks.json"
+expect_status "vscode: a broken file" 0 "$BERM" setup vscode --file="$HOME/edition.json" --check
+expect_contains "vscode: is named" "tasks.json: cannot be parsed" "$out"
 rm -r "$project/.vscode"
 
 # The debugger's socket: only with the user's consent, only if it is one.
@@ -114,9 +150,52 @@ expect_status "debugger: seen" 0 "$BERM" setup vscode --debugger --check
 expect_equal "debugger: the socket alone" "socket node-cdp.1-ab12-3.sock js options " "$(debugged "$scratch/sockets/node-cdp.1-ab12-3.sock")"
 expect_equal "debugger: no other socket" "no options " "$(debugged "$scratch/sockets/agent.sock")"
 expect_equal "debugger: no file" "no options " "$(debugged "$scratch/sockets/node-cdp.2-ab12-3.sock")"
+# A launch that VS Code types into a new terminal: the line is read before there is a sandbox.
+launched() {
+	rm -f "$project/launched"
+	python3 "$BERM_SOURCE_DIR/tests/cli/support/typed.py" "$shims/debug/bash" "$project/launched" \
+		" cd $project ; /usr/bin/env 'NODE_OPTIONS=--require $project/js/bootloader.js ' 'VSCODE_INSPECTOR_OPTIONS={\"inspectorIpc\":\"$1\",\"execPath\":\"it'\\''s\"}' sh look.sh $1; $shims/debug/berm-node --version >version" \
+		>"$scratch/screen" 2>&1
+	tr '\n' ' ' <"$project/launched"
+}
+cat >"$project/look.sh" <<'END'
+{
+	echo "inside=$BERM"
+	[ -S "$1" ] && echo socket
+	ls -A "${1%/*}" 2>/dev/null
+	echo "options=${NODE_OPTIONS:+js} typed=${BERM_TYPED-no}"
+} >launching
+mv launching launched
+END
+unset PS1
+expect_equal "launch: the socket alone" "inside=1 socket node-cdp.1-ab12-3.sock options=js typed=no " "$(launched "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+expect "launch: the line is shown" grep -q 'sh look.sh' "$scratch/screen"
+expect "launch: node is there" grep -q '^v[0-9]' "$project/version"
+expect "launch: then the shell prompts" grep -qF '(berm) ' "$scratch/screen"
+expect_equal "launch: no other socket" "inside=1 options=js typed=no " "$(launched "$scratch/sockets/agent.sock")"
+# A program that the editor starts itself, without a terminal.
+if command -v node >/dev/null; then
+	cat >"$project/look.js" <<'END'
+const fs = require("fs")
+const socket = process.argv[2]
+console.log(process.env.BERM, fs.existsSync(socket), process.env.VSCODE_INSPECTOR_OPTIONS ? "options" : "none")
+END
+	started() {
+		env NODE_OPTIONS="--require $project/js/bootloader.js" VSCODE_INSPECTOR_OPTIONS="{\"inspectorIpc\":\"$1\"}" \
+			"$shims/debug/berm-node" look.js "$1" 2>&1
+	}
+	expect_equal "node: the socket" "1 true options" "$(started "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+	expect_equal "node: no other" "1 false none" "$(started "$scratch/sockets/agent.sock")"
+	expect_equal "node: in the sandbox it is node" "1 false none" "$("$BERM" run --allow-read="$(dirname "$BERM")" -- "$shims/debug/berm-node" look.js /x 2>&1)"
+fi
 expect_status "debugger: not in another host" 125 "$BERM" setup vim --debugger
 expect_status "debugger: undone" 0 "$BERM" setup vscode --debugger --undo
 expect_equal "debugger: no longer" "no options " "$(debugged "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+expect_equal "launch: inside, without it" "inside=1 options=js typed=no " "$(launched "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+expect "launch: that is said" grep -qF 'berm setup vscode --debugger --write' "$scratch/screen"
+if command -v node >/dev/null; then
+	expect_contains "node: inside, without it" "1 false none" "$(started "$scratch/sockets/node-cdp.1-ab12-3.sock")"
+fi
 
 if command -v tmux >/dev/null; then
 	screen() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // drive.js PLAYWRIGHT CHROMIUM PROFILE ADDRESS DONE SHOT: opens the editor's page, waits until the file
-// DONE is there, and takes a picture of the window.
+// DONE is there, and takes a picture of the window. Where a step holds a program (the file beside DONE that
+// ends with .hold), the picture is of that moment, and the file is removed. On a busy machine the page may
+// not reach the extensions; it is loaded again until the first step is tried (.started).
 const fs = require("fs")
 const [, , playwright, executablePath, profile, address, done, shot] = process.argv
 const { chromium } = require(playwright)
@@ -15,8 +17,23 @@ async function main() {
 	await page.goto(address, { timeout: 120000 })
 	await page.waitForSelector(".monaco-workbench", { timeout: 120000 })
 	const end = Date.now() + seconds * 1000
-	while (!fs.existsSync(done) && Date.now() < end) await page.waitForTimeout(200)
-	if (shot) await page.screenshot({ path: shot })
+	const hold = done.replace(/\.done$/, ".hold")
+	const started = done.replace(/\.done$/, ".started")
+	let isShot = false
+	let again = Date.now() + 60000
+	while (!fs.existsSync(done) && Date.now() < end) {
+		await page.waitForTimeout(200)
+		if (!fs.existsSync(started) && Date.now() > again) {
+			await page.reload({ timeout: 120000 })
+			again = Date.now() + 60000
+		}
+		if (!fs.existsSync(hold)) continue
+		await page.waitForTimeout(2000)
+		await page.screenshot({ path: shot })
+		isShot = true
+		fs.unlinkSync(hold)
+	}
+	if (shot && !isShot) await page.screenshot({ path: shot })
 	await context.close()
 	return fs.existsSync(done) ? 0 : 1
 }

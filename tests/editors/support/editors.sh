@@ -120,7 +120,7 @@ start_editor() {
 play_steps() {
 	local name=$1 status=0
 	printf '%s\n' "$2" >"$scratch/steps.json"
-	rm -rf "$scratch/steps.json.done" "$scratch/steps.json.results" "$scratch/browser" "$project/look"
+	rm -rf "$scratch/steps.json.done" "$scratch/steps.json.started" "$scratch/steps.json.results" "$scratch/browser" "$project/look"
 	start_editor
 	show_steps "$name" || status=$?
 	stop_editor

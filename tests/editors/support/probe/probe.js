@@ -33,10 +33,12 @@ async function debug(step) {
 	const file = vscode.Uri.file(path.join(folder().uri.fsPath, step.program))
 	const point = new vscode.SourceBreakpoint(new vscode.Location(file, new vscode.Position(step.line - 1, 0)))
 	let stopped = null
+	let frame = null
 	const tracker = vscode.debug.registerDebugAdapterTrackerFactory("*", {
 		createDebugAdapterTracker: (session) => ({
 			onDidSendMessage: (message) => {
 				if (message.type === "event" && message.event === "stopped") stopped = { session, thread: message.body.threadId }
+				if (stopped && !frame && message.command === "stackTrace" && message.body) frame = message.body.stackFrames[0]
 			},
 		}),
 	})
@@ -50,8 +52,15 @@ async function debug(step) {
 		}
 		await until(() => stopped || fs.existsSync(path.join(folder().uri.fsPath, "look", step.name)))
 		const attached = stopped !== null
+		if (attached && step.hold) {
+			// The window takes the picture of a program that is held, then lets go.
+			await until(() => frame && frame.source)
+			fs.writeFileSync(`${process.env.BERM_PROBE}.hold`, "")
+			await until(() => !fs.existsSync(`${process.env.BERM_PROBE}.hold`))
+		}
 		if (attached) await stopped.session.customRequest("continue", { threadId: stopped.thread })
 		await looked(step.name)
+		if (step.hold && frame) return `attached at ${frame.source.name}:${frame.line}`
 		return attached ? "attached" : "not attached"
 	} finally {
 		vscode.debug.removeBreakpoints([point])
@@ -116,6 +125,7 @@ exports.activate = async (context) => {
 	const file = process.env.BERM_PROBE
 	if (!file) return
 	const { variables, steps } = JSON.parse(fs.readFileSync(file))
+	fs.writeFileSync(`${file}.started`, "")
 	for (const [name, value] of Object.entries(variables || {})) context.environmentVariableCollection.replace(name, value)
 	const results = {}
 	for (const step of steps) {
