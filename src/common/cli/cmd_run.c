@@ -18,7 +18,9 @@
 #include "common/base/text.h"
 #include "common/policy/file.h"
 #include "common/scan/scan.h"
+#include "common/cli/hidden_advice.h"
 #include "common/cli/run_copy.h"
+#include "common/cli/run_record.h"
 #include "common/cli/run_sweep.h"
 #include "common/state/trust.h"
 #include "macos/profile/advice.h"
@@ -48,6 +50,9 @@ struct run {
 	struct session *session;
 	struct scan_results results;
 	struct sweep sweep;
+	struct sweep_report left; /* of earlier runs that never finished */
+	struct run_record record;
+	char *const *command;
 	struct run_copy_state copy;
 	struct printed printed;
 	int moved; /* attempts that ended with RUN_MOVED */
@@ -229,9 +234,9 @@ static int open_plan(struct session *session, struct run_request *request, struc
 }
 
 /* Refuses a plan whose guarantees do not satisfy the policy. */
-static int judge(const struct plan *plan, struct printed *printed, struct error *err)
+static int judge(const struct plan *plan, struct printed *printed, struct guarantee_state states[GUARANTEE_COUNT],
+		 struct error *err)
 {
-	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	backend_expect(plan, states);
 	if (guarantee_judge(plan->required, plan->accepted_weaker, states, err) < 0)
 		return -1;
@@ -263,15 +268,15 @@ static int scan(void *self, struct scan_results *results, struct error *err)
 {
 	struct run *run = self;
 	struct session *session = run->session;
-	struct sweep_report left = { 0 };
 	struct progress progress;
 	int status;
 
 	*results = plan_not_scanned; /* those of an earlier attempt are gone */
-	status = sweep_leftovers(&run->sweep, &session->plan, check_plan, session, &left, err);
+	run->left = (struct sweep_report){ 0 };
+	status = sweep_leftovers(&run->sweep, &session->plan, check_plan, session, &run->left, err);
 	if (status < 0)
 		return -1;
-	run_sweep_report(&session->plan, &left);
+	run_sweep_report(&session->plan, &run->left);
 	progress_begin(&progress, "searching the project");
 	status = scan_project(&session->plan, cache_index(&session->cache), results, err);
 	progress_end(&progress);
@@ -283,10 +288,12 @@ static int scan(void *self, struct scan_results *results, struct error *err)
  * decide whether the guarantees hold. */
 static int confirm(void *self, struct error *err)
 {
+	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	struct run *run = self;
 	if (!cache_verify(&run->session->cache, &run->session->arena))
 		return error_set(err, "the cached plan is outdated");
-	if (judge(&run->session->plan, &run->printed, err) < 0)
+	if (judge(&run->session->plan, &run->printed, states, err) < 0 ||
+	    run_record_begin(&run->record, run->session, run->command, states, &run->left, err) < 0)
 		return -1;
 	/* A command that changes only a copy leaves nothing to sweep. Its marker is given back:
 	 * other runs would leave plants to this one, which sweeps nothing at its end. */
@@ -301,6 +308,12 @@ static void write_index(void *self)
 {
 	struct session *session = ((struct run *)self)->session;
 	cache_write_index(&session->cache, &session->arena, session->plan.context.state_directory);
+}
+
+static void meanwhile(void *self)
+{
+	run_record_meanwhile(&((struct run *)self)->record);
+	write_index(self);
 }
 
 /* A caller that may only narrow must keep its own working directory. */
@@ -344,6 +357,7 @@ static enum run_outcome try_run(struct session *session, struct run_request *req
 		outcome = backend_run(&session->plan, request, result, err);
 	if (outcome == RUN_DONE)
 		return outcome;
+	run_record_refused(&((struct run *)request->self)->record, err);
 	sweep_forget(&((struct run *)request->self)->sweep);
 	write_index(request->self); /* nothing has run, but the scan may have succeeded */
 	return cache_verify(&session->cache, &session->arena) ? outcome : RUN_STALE;
@@ -404,6 +418,7 @@ static void sweep(struct run *run, const struct run_result *result)
 	/* Without progress: the command may have left the cursor in the middle of a line. */
 	sweep_end(&run->sweep, &session->plan, cache_index_again(&session->cache), result->was_guarded, &report);
 	run_sweep_report(&session->plan, &report);
+	run_record_sweep(&run->record, &report, false);
 }
 
 /* bash ends a script at Ctrl-C only if the program it waited for was killed by SIGINT. After an
@@ -505,6 +520,20 @@ static void report_program(const struct plan *plan, char *const *command)
 		report_line(hint);
 }
 
+/* A file that is hidden is a cause only where nothing else explains the failure. */
+static void report_hidden(const struct session *session, char *const *command, const struct run_result *result)
+{
+	const char *advice;
+	if (result->exit_code == 0 || result->exit_code >= EXIT_ENDED || error_is_set(&result->ended) ||
+	    result->has_tried_network || result->git_refused || result->refused_names.count > 0 ||
+	    (result->refused && refusals_total(result->refused) > 0) ||
+	    program_hint(command, plan_setting(&session->plan, SETTING_NESTING)))
+		return;
+	advice = hidden_advice(&session->plan);
+	if (advice)
+		report_line(advice);
+}
+
 /* Reports what the run left to say, after the command's own output. */
 static void report_result(const struct session *session, char *const *command, const struct run_result *result,
 			  const struct printed *printed)
@@ -524,17 +553,29 @@ static void report_result(const struct session *session, char *const *command, c
 		report_error(&result->ended);
 	else if (result->exit_code != 0)
 		report_program(&session->plan, command);
+	report_hidden(session, command, result);
 	if (result->exit_code != 0 && session->plan.untrusted && !printed->has_untrusted)
 		report_untrusted(session);
 	if (result->exit_code != 0 && session->plan.unmet && !printed->has_unmet)
 		report_unmet(session);
 }
 
+/* False if the policy requires a record of the run and it is not complete. */
+static bool end_record(struct run *run, const struct run_result *result)
+{
+	bool is_fine = run_record_end(&run->record, result, result->exit_code);
+	if (error_is_set(&run->record.problem))
+		report_error(&run->record.problem);
+	return is_fine;
+}
+
 int run_command(struct session *session, char *const *command)
 {
 	struct error err = { 0 };
 	struct run_result result = { 0 };
-	struct run run = { .session = session, .sweep = { .markers = { .own = { .fd = -1 } }, .loose = -1 } };
+	struct run run = { .session = session,
+			   .command = command,
+			   .sweep = { .markers = { .own = { .fd = -1 } }, .loose = -1 } };
 	struct run_request request = {
 		.argv = command,
 		.pass_fds = session->options.pass_fds,
@@ -542,7 +583,7 @@ int run_command(struct session *session, char *const *command)
 		.scan = scan,
 		.results = &run.results,
 		.confirm = confirm,
-		.meanwhile = write_index,
+		.meanwhile = meanwhile,
 		.self = &run,
 	};
 
@@ -562,6 +603,8 @@ int run_command(struct session *session, char *const *command)
 		session->ended(session);
 	report_result(session, command, &result, &run.printed);
 	if (!run_copy_end(session, &run.copy) && result.exit_code == 0)
+		result.exit_code = EXIT_ENDED;
+	if (!end_record(&run, &result))
 		return EXIT_ENDED;
 	return result.exit_code == EXIT_SIGNAL_BASE + SIGINT && result.signal == SIGINT ? end_as_interrupted()
 											: result.exit_code;

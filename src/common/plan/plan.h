@@ -243,6 +243,8 @@ enum plan_setting {
 	SETTING_UNDO, /* boolean: the project is a copy that is applied at the end */
 	SETTING_UNDO_KEEP, /* number of applied changes that can be undone */
 	SETTING_UNDO_SIZE, /* bytes that they may take */
+	SETTING_AUDIT_SYNC, /* boolean: the record is on the disk before berm goes on */
+	SETTING_AUDIT_KEEP, /* milliseconds after which records are removed */
 	SETTING_COUNT
 };
 
@@ -337,6 +339,9 @@ struct plan {
 	const char *unmet;
 	const char *summary; /* the plan in plain words, for PLAN_SUMMARY */
 	const char *held; /* what it holds, for a berm inside: held.c */
+	/* The policies that were read, for the record: a line each with + if it is trusted, else -,
+	 * its hash or a dash, and its name. */
+	const char *policies;
 	/* Documents that the run itself adds to those of the plan; not cached. */
 	struct plan_documents added;
 	/* The destinations of commands behind a second wall (wall.h), which use the proxy's open

@@ -10,6 +10,8 @@ const struct plan_setting_info plan_setting_table[SETTING_COUNT] = {
 	[SETTING_COPY] = { "workspace.copy", offsetof(struct policy, workspace.copy), COPY_NEVER },
 	[SETTING_UNDO] = { "workspace.undo", offsetof(struct policy, workspace.undo), false },
 	[SETTING_UNDO_KEEP] = { "workspace.keep", offsetof(struct policy, workspace.keep), 20 },
+	[SETTING_AUDIT_SYNC] = { "audit.sync", offsetof(struct policy, audit.sync), false },
+	[SETTING_AUDIT_KEEP] = { "audit.keep", offsetof(struct policy, audit.keep), UINT64_C(30) * 24 * 60 * 60 * 1000 },
 	[SETTING_UNDO_SIZE] = { "workspace.size", offsetof(struct policy, workspace.size), UINT64_C(1) << 30 },
 };
 
