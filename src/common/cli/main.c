@@ -37,6 +37,16 @@ static const struct subcommand_word quarantine_words[] = {
 	{ 0 },
 };
 
+static const struct subcommand_word log_words[] = {
+	{ "show", COMMAND_LOG_SHOW, OPERAND_NONE },
+	{ "list", COMMAND_LOG_LIST, OPERAND_NONE },
+	{ "tail", COMMAND_LOG_TAIL, OPERAND_NONE },
+	{ "verify", COMMAND_LOG_SHOW, OPERAND_NONE },
+	{ "export", COMMAND_LOG_EXPORT, OPERAND_NONE },
+	{ "report", COMMAND_LOG_REPORT, OPERAND_NONE },
+	{ 0 },
+};
+
 static const struct subcommand_word completion_shells[] = {
 	{ "bash", 0, OPERAND_NONE },
 	{ "zsh", 0, OPERAND_NONE },
@@ -74,6 +84,8 @@ const struct subcommand subcommand_table[] = {
 	{ "plan", cmd_plan, "plan", "show what the policy allows here; run nothing", .options = COMMAND_PLAN },
 	{ "check", cmd_check, "check read|write|... X", "check one access and show the deciding rule", .options = COMMAND_CHECK,
 	  .words = check_words },
+	{ "log", cmd_log, "log show|list|verify|...", "show what happened in earlier runs", .words = log_words },
+	{ "why", cmd_why, "why", "show what the last run was refused", .options = COMMAND_WHY },
 	{ "policies", cmd_policies, "policies", "list the built-in policies and all policy keys", .options = COMMAND_POLICIES },
 	{ "init", cmd_init, "init [DIR]", "write a berm.yml that fits the project", .options = COMMAND_INIT,
 	  .operand = OPERAND_DIRECTORY },
