@@ -523,15 +523,25 @@ static void report_program(const struct plan *plan, char *const *command)
 /* A file that is hidden is a cause only where nothing else explains the failure. */
 static void report_hidden(const struct session *session, char *const *command, const struct run_result *result)
 {
-	const char *advice;
+	const char *advice, *state = session->plan.context.state_directory, *project = session->plan.context.project;
+	struct arena *arena = session->plan.arena;
+	char content[SHA256_HEX + 1];
+	bool is_named;
+
 	if (result->exit_code == 0 || result->exit_code >= EXIT_ENDED || error_is_set(&result->ended) ||
 	    result->has_tried_network || result->git_refused || result->refused_names.count > 0 ||
 	    (result->refused && refusals_total(result->refused) > 0) ||
 	    program_hint(command, plan_setting(&session->plan, SETTING_NESTING)))
 		return;
-	advice = hidden_advice(&session->plan);
-	if (advice)
-		report_line(advice);
+	advice = hidden_advice(&session->plan, command, &is_named);
+	if (!advice)
+		return;
+	/* Each time if the command names the file; otherwise once for each set of names. */
+	trust_hash(advice, strlen(advice), content);
+	if (!is_named && trust_was_shown(arena, state, project, content))
+		return;
+	report_line(advice);
+	trust_note_shown(arena, state, project, content);
 }
 
 /* Reports what the run left to say, after the command's own output. */

@@ -7,15 +7,26 @@
 
 enum { NAMES_SHOWN = 3 };
 
-const char *hidden_advice(const struct plan *plan)
+static bool has_word(char *const *command, const char *name)
+{
+	for (; *command; command++)
+		if (strstr(*command, name))
+			return true;
+	return false;
+}
+
+const char *hidden_advice(const struct plan *plan, char *const *command, bool *is_named)
 {
 	size_t at = 0, count = 0, project = strlen(plan->context.project);
 	const struct plan_match *match;
 	const char *names = "";
 
-	for (; (match = run_record_hidden(plan, &at)); at++)
+	*is_named = false;
+	for (; (match = run_record_hidden(plan, &at)); at++) {
+		*is_named = *is_named || has_word(command, path_base_name(match->path));
 		if (count++ < NAMES_SHOWN)
 			names = arena_printf(plan->arena, "%s%s%s", names, count > 1 ? ", " : "", match->path + project + 1);
+	}
 	if (count == 0)
 		return NULL;
 	if (count > NAMES_SHOWN)

@@ -5,8 +5,8 @@
 
 #include "common/plan/plan.h"
 
-/* Returns a sentence about files of the project that are hidden, or NULL if there is none. After
- * the scan. */
-const char *hidden_advice(const struct plan *plan);
+/* Returns a sentence about files of the project that are hidden, or NULL if there is none. Sets
+ * *is_named if a word of the command has the name of one. After the scan. */
+const char *hidden_advice(const struct plan *plan, char *const *command, bool *is_named);
 
 #endif
