@@ -144,6 +144,8 @@ struct run_result {
 	int exit_code;
 	int signal; /* that ended the command; 0 if it exited */
 	struct error ended; /* for stderr: why berm ended the run or could not start the command */
+	bool has_limit; /* a limit was reached */
+	enum limit limit; /* which, then */
 	unsigned git_refused; /* GIT_REFUSED_*: what git reported that it could not change */
 	/* The command failed and tried to use the network, which the plan refuses. */
 	bool has_tried_network;

@@ -10,13 +10,14 @@ static void add_line_break(const struct json *json)
 
 static void begin(struct json *json, const char *name)
 {
+	/* Without printf, which would take most of the time of a short line. */
 	if (json->has_member)
-		text_add(json->out, ",");
+		text_add_n(json->out, ",", 1);
 	if (json->depth > 0)
 		add_line_break(json);
 	if (name) {
 		text_add_json(json->out, name);
-		text_add(json->out, json->is_compact ? ":" : ": ");
+		text_add_n(json->out, ": ", json->is_compact ? 1 : 2);
 	}
 	json->has_member = true;
 }
@@ -24,7 +25,7 @@ static void begin(struct json *json, const char *name)
 static void open_bracket(struct json *json, const char *name, const char *bracket)
 {
 	begin(json, name);
-	text_add(json->out, "%s", bracket);
+	text_add_n(json->out, bracket, 1);
 	json->depth++;
 	json->has_member = false;
 }
@@ -34,7 +35,9 @@ static void close_bracket(struct json *json, const char *bracket)
 	json->depth--;
 	if (json->has_member)
 		add_line_break(json);
-	text_add(json->out, "%s%s", bracket, json->depth == 0 ? "\n" : "");
+	text_add_n(json->out, bracket, 1);
+	if (json->depth == 0)
+		text_add_n(json->out, "\n", 1);
 	json->has_member = true;
 }
 

@@ -263,6 +263,15 @@ void text_add_shell_word(struct text *text, const char *word)
 		text_add_shell_quoted(text, word);
 }
 
+/* Returns the length of the ASCII at the start that JSON takes as it is. */
+static size_t json_plain(const char *string)
+{
+	size_t length = 0;
+	while (string[length] >= 0x20 && string[length] < 0x7f && string[length] != '"' && string[length] != '\\')
+		length++;
+	return length;
+}
+
 void text_add_json(struct text *text, const char *string)
 {
 	size_t length = strlen(string);
@@ -270,7 +279,13 @@ void text_add_json(struct text *text, const char *string)
 	text_add_n(text, "\"", 1);
 	while (length > 0) {
 		uint32_t character = 0;
-		size_t size = text_decode(string, length, &character);
+		size_t plain = json_plain(string), size;
+		text_add_n(text, string, plain);
+		string += plain;
+		length -= plain;
+		if (length == 0)
+			break;
+		size = text_decode(string, length, &character);
 		if (size == 0) {
 			size = 1;
 			text_add(text, "\\ufffd");

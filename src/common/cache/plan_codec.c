@@ -354,6 +354,7 @@ static const struct plan_codec_field plan_fields[] = {
 	CODED(struct plan, unmet, string_field),
 	CODED(struct plan, summary, string_field),
 	CODED(struct plan, held, string_field),
+	CODED(struct plan, policies, string_field),
 	NOT_CODED(struct plan, added, "the run's own"),
 	NOT_CODED(struct plan, commands, "the run's own"),
 	NOT_CODED(struct plan, notes, "printed when the plan is made"),

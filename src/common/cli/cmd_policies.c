@@ -9,6 +9,7 @@
 #include "common/backend.h"
 #include "common/policy/builtin.h"
 #include "common/policy/keys.h"
+#include "common/record/record.h"
 #include "common/cli/options.h"
 #include "common/base/text.h"
 
@@ -126,10 +127,13 @@ static int print_keys(void)
 	return print_page(&out);
 }
 
-static int print_schema(void)
+static int print_schema(const char *name)
 {
 	struct text out = { 0 };
-	policy_schema(&out);
+	if (strcmp(name, "log") == 0)
+		record_schema(&out);
+	else
+		policy_schema(&out);
 	return report_text(&out);
 }
 
@@ -150,8 +154,8 @@ int cmd_policies(int argc, char **argv)
 		status = print_help();
 	else if (options.show)
 		status = show(options.show);
-	else if (options.wants_schema)
-		status = print_schema();
+	else if (options.schema)
+		status = print_schema(options.schema);
 	else if (options.wants_keys)
 		status = print_keys();
 	else

@@ -18,10 +18,12 @@
 #include "common/base/text.h"
 #include "common/policy/file.h"
 #include "common/scan/scan.h"
+#include "common/cli/hidden_advice.h"
 #include "common/cli/run_beside.h"
-#include "common/cli/run_notices.h"
 #include "common/cli/run_copy.h"
 #include "common/cli/run_joined.h"
+#include "common/cli/run_notices.h"
+#include "common/cli/run_record.h"
 #include "common/cli/run_sweep.h"
 #include "common/state/trust.h"
 #include "macos/profile/advice.h"
@@ -50,6 +52,9 @@ struct run {
 	struct session *session;
 	struct scan_results results;
 	struct sweep sweep;
+	struct sweep_report left; /* of earlier runs that never finished */
+	struct run_record record;
+	char *const *command;
 	struct run_copy_state copy;
 	struct printed printed;
 	struct run_notices notices;
@@ -232,9 +237,9 @@ static int open_plan(struct session *session, struct run_request *request, struc
 }
 
 /* Refuses a plan whose guarantees do not satisfy the policy. */
-static int judge(const struct plan *plan, struct printed *printed, struct error *err)
+static int judge(const struct plan *plan, struct printed *printed, struct guarantee_state states[GUARANTEE_COUNT],
+		 struct error *err)
 {
-	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	backend_expect(plan, states);
 	if (guarantee_judge(plan->required, plan->accepted_weaker, states, err) < 0)
 		return -1;
@@ -266,15 +271,15 @@ static int scan(void *self, struct scan_results *results, struct error *err)
 {
 	struct run *run = self;
 	struct session *session = run->session;
-	struct sweep_report left = { 0 };
 	struct progress progress;
 	int status;
 
 	*results = plan_not_scanned; /* those of an earlier attempt are gone */
-	status = sweep_leftovers(&run->sweep, &session->plan, check_plan, session, &left, err);
+	run->left = (struct sweep_report){ 0 };
+	status = sweep_leftovers(&run->sweep, &session->plan, check_plan, session, &run->left, err);
 	if (status < 0)
 		return -1;
-	run_sweep_report(&session->plan, &left);
+	run_sweep_report(&session->plan, &run->left);
 	progress_begin(&progress, "searching the project");
 	status = scan_project(&session->plan, cache_index(&session->cache), results, err);
 	progress_end(&progress);
@@ -282,14 +287,34 @@ static int scan(void *self, struct scan_results *results, struct error *err)
 	return status;
 }
 
+/* A session that could not be joined has the record begun already. The process that holds a session
+ * was forked with the client's record, and has its own. */
+static int begin_record(struct run *run, const struct guarantee_state *states, struct error *err)
+{
+	static char words[][8] = { "berm", "session", "start" };
+	char *const held[] = { words[0], words[1], words[2], NULL };
+	struct session *session = run->session;
+	if (session->joining.is_holder)
+		run->record = (struct run_record){ 0 };
+	if (!run->record.record.has_begun &&
+	    run_record_begin(&run->record, session, session->joining.is_holder ? held : run->command, states, &run->left, err) < 0)
+		return -1;
+	/* The next attempt forks. */
+	if (session->joining.is_tried)
+		record_park(&run->record.record);
+	return 0;
+}
+
 /* Called by the backend after the scan, before anything runs. In the tier landlock the scan results
  * decide whether the guarantees hold. */
 static int confirm(void *self, struct error *err)
 {
+	struct guarantee_state states[GUARANTEE_COUNT] = { 0 };
 	struct run *run = self;
 	if (!cache_verify(&run->session->cache, &run->session->arena))
 		return error_set(err, "the cached plan is outdated");
-	if (judge(&run->session->plan, &run->printed, err) < 0 || run_copy_await(&run->copy, err) < 0)
+	if (judge(&run->session->plan, &run->printed, states, err) < 0 || run_copy_await(&run->copy, err) < 0 ||
+	    begin_record(run, states, err) < 0)
 		return -1;
 	/* A command that changes only a copy leaves nothing to sweep. Its marker is given back:
 	 * other runs would leave plants to this one, which sweeps nothing at its end. */
@@ -309,6 +334,12 @@ static void write_index(void *self)
 static void notice(void *self, const char *sentence)
 {
 	run_notices_add(&((struct run *)self)->notices, sentence);
+}
+
+static void meanwhile(void *self)
+{
+	run_record_meanwhile(&((struct run *)self)->record);
+	write_index(self);
 }
 
 /* A caller that may only narrow must keep its own working directory. */
@@ -345,12 +376,15 @@ static void sweep(struct run *run, const struct run_result *result)
 	/* Without progress: the command may have left the cursor in the middle of a line. */
 	sweep_end(&run->sweep, &session->plan, cache_index_again(&session->cache), result->was_guarded, &report);
 	run_sweep_report(&session->plan, &report);
+	run_record_sweep(&run->record, &report, false);
 }
 
 /* The end of a session. */
 static void sweep_held(void *self, const struct run_result *result)
 {
-	sweep(self, result);
+	struct run *run = self;
+	sweep(run, result);
+	(void)run_record_end(&run->record, result, result->exit_code);
 }
 
 /* In a session if that is wanted and possible, else in a new sandbox. */
@@ -358,7 +392,8 @@ static enum run_outcome launch(struct session *session, struct run_request *requ
 			       struct error *err)
 {
 	enum run_outcome outcome = RUN_ELSEWHERE;
-	if (run_joined_applies(session, request))
+	session->joining.is_tried = run_joined_applies(session, request);
+	if (session->joining.is_tried)
 		outcome = run_joined(session, request, sweep_held, result, err);
 	if (outcome != RUN_ELSEWHERE)
 		return outcome;
@@ -385,6 +420,7 @@ static enum run_outcome try_run(struct session *session, struct run_request *req
 		outcome = launch(session, request, result, err);
 	if (outcome == RUN_DONE)
 		return outcome;
+	run_record_refused(&((struct run *)request->self)->record, err);
 	sweep_forget(&((struct run *)request->self)->sweep);
 	write_index(request->self); /* nothing has run, but the scan may have succeeded */
 	return cache_verify(&session->cache, &session->arena) ? outcome : RUN_STALE;
@@ -550,6 +586,30 @@ static void report_program(const struct plan *plan, char *const *command)
 		report_line(hint);
 }
 
+/* A file that is hidden is a cause only where nothing else explains the failure. */
+static void report_hidden(const struct session *session, char *const *command, const struct run_result *result)
+{
+	const char *advice, *state = session->plan.context.state_directory, *project = session->plan.context.project;
+	struct arena *arena = session->plan.arena;
+	char content[SHA256_HEX + 1];
+	bool is_named;
+
+	if (result->exit_code == 0 || result->exit_code >= EXIT_ENDED || error_is_set(&result->ended) ||
+	    result->has_tried_network || result->git_refused || result->refused_names.count > 0 ||
+	    (result->refused && refusals_total(result->refused) > 0) ||
+	    program_hint(command, plan_setting(&session->plan, SETTING_NESTING)))
+		return;
+	advice = hidden_advice(&session->plan, command, &is_named);
+	if (!advice)
+		return;
+	/* Each time if the command names the file; otherwise once for each set of names. */
+	trust_hash(advice, strlen(advice), content);
+	if (!is_named && trust_was_shown(arena, state, project, content))
+		return;
+	report_line(advice);
+	trust_note_shown(arena, state, project, content);
+}
+
 /* Reports what the run left to say, after the command's own output. */
 static void report_result(const struct session *session, char *const *command, const struct run_result *result,
 			  const struct printed *printed)
@@ -570,17 +630,29 @@ static void report_result(const struct session *session, char *const *command, c
 		report_error(&result->ended);
 	else if (result->exit_code != 0)
 		report_program(&session->plan, command);
+	report_hidden(session, command, result);
 	if (result->exit_code != 0 && session->plan.untrusted && !printed->has_untrusted)
 		report_untrusted(session);
 	if (result->exit_code != 0 && session->plan.unmet && !printed->has_unmet)
 		report_unmet(session);
 }
 
+/* False if the policy requires a record of the run and it is not complete. */
+static bool end_record(struct run *run, const struct run_result *result)
+{
+	bool is_fine = run_record_end(&run->record, result, result->exit_code);
+	if (error_is_set(&run->record.problem))
+		report_error(&run->record.problem);
+	return is_fine;
+}
+
 int run_command(struct session *session, char *const *command)
 {
 	struct error err = { 0 };
 	struct run_result result = { 0 };
-	struct run run = { .session = session, .sweep = { .markers = { .own = { .fd = -1 } }, .loose = -1 } };
+	struct run run = { .session = session,
+			   .command = command,
+			   .sweep = { .markers = { .own = { .fd = -1 } }, .loose = -1 } };
 	struct run_request request = {
 		.argv = command,
 		.pass_fds = session->options.pass_fds,
@@ -588,7 +660,7 @@ int run_command(struct session *session, char *const *command)
 		.scan = scan,
 		.results = &run.results,
 		.confirm = confirm,
-		.meanwhile = write_index,
+		.meanwhile = meanwhile,
 		.notice = notice,
 		.self = &run,
 	};
@@ -610,6 +682,8 @@ int run_command(struct session *session, char *const *command)
 	run_notices_end(&run.notices);
 	report_result(session, command, &result, &run.printed);
 	if (!run_copy_end(session, &run.copy) && result.exit_code == 0)
+		result.exit_code = EXIT_ENDED;
+	if (!end_record(&run, &result))
 		return EXIT_ENDED;
 	return result.exit_code == EXIT_SIGNAL_BASE + SIGINT && result.signal == SIGINT ? end_as_interrupted()
 											: result.exit_code;

@@ -29,6 +29,14 @@
 #define COMMAND_QUARANTINE (COMMAND_QUARANTINE_LIST | OPTION(ALL) | OPTION(YES)) /* all of them, for the help */
 #define COMMAND_QUARANTINE_SHOW (OPTION(JSON) | OPTION(HELP)) /* show, restore */
 #define COMMAND_QUARANTINE_DROP (OPTION(ALL) | OPTION(YES) | OPTION(HELP))
+#define OPTIONS_LOG (OPTION(PROJECT) | OPTION(SINCE) | OPTION(DENIED) | OPTION(NET_HOST) | OPTION(HELP))
+#define COMMAND_LOG_SHOW (OPTION(JSON) | OPTION(HELP)) /* show, verify */
+#define COMMAND_LOG_LIST (OPTIONS_LOG | OPTION(JSON) | OPTION(VERBOSE))
+#define COMMAND_LOG_TAIL (OPTION(FOLLOW) | OPTION(HELP))
+#define COMMAND_LOG_EXPORT (OPTIONS_LOG | OPTION(EXPORT) | OPTION(OUTPUT))
+#define COMMAND_LOG_REPORT (OPTION(OUTPUT) | OPTION(HELP))
+#define COMMAND_LOG (COMMAND_LOG_LIST | COMMAND_LOG_TAIL | COMMAND_LOG_EXPORT) /* all of them, for the help */
+#define COMMAND_WHY (OPTION(JSON) | OPTION(HELP))
 #define COMMAND_DIFF (OPTION(PROJECT) | OPTION(STAT) | OPTION(NAME_ONLY) | OPTION(JSON) | OPTION(EXIT_CODE) | OPTION(HELP))
 #define COMMAND_APPLY (OPTION(PROJECT) | OPTION(DRY_RUN) | OPTION(OURS) | OPTION(THEIRS) | OPTION(FORCE) | OPTION(HELP))
 #define COMMAND_DISCARD (OPTION(PROJECT) | OPTION(ALL) | OPTION(YES) | OPTION(HELP))
@@ -61,6 +69,8 @@ int cmd_trust(int argc, char **argv);
 int cmd_state(int argc, char **argv);
 int cmd_quarantine(int argc, char **argv);
 int cmd_session(int argc, char **argv);
+int cmd_log(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_discard(int argc, char **argv);

@@ -39,6 +39,16 @@ static const struct subcommand_word quarantine_words[] = {
 	{ 0 },
 };
 
+static const struct subcommand_word log_words[] = {
+	{ "show", COMMAND_LOG_SHOW, OPERAND_NONE },
+	{ "list", COMMAND_LOG_LIST, OPERAND_NONE },
+	{ "tail", COMMAND_LOG_TAIL, OPERAND_NONE },
+	{ "verify", COMMAND_LOG_SHOW, OPERAND_NONE },
+	{ "export", COMMAND_LOG_EXPORT, OPERAND_NONE },
+	{ "report", COMMAND_LOG_REPORT, OPERAND_NONE },
+	{ 0 },
+};
+
 static const struct subcommand_word completion_shells[] = {
 	{ "bash", 0, OPERAND_NONE },
 	{ "zsh", 0, OPERAND_NONE },
@@ -86,6 +96,9 @@ const struct subcommand subcommand_table[] = {
 	{ "plan", cmd_plan, "plan", "show what the policy allows here; run nothing", .options = COMMAND_PLAN },
 	{ "check", cmd_check, "check read|write|... X", "check one access and show the deciding rule", .options = COMMAND_CHECK,
 	  .words = check_words },
+	{ "log", cmd_log, "log show|list|verify|...", "show earlier runs; berm why: what the last was refused",
+	  .words = log_words },
+	{ "why", cmd_why, "why", "show what the last run was refused", .is_brief = true, .options = COMMAND_WHY },
 	{ "policies", cmd_policies, "policies", "list the built-in policies and all policy keys", .options = COMMAND_POLICIES },
 	{ "init", cmd_init, "init [DIR]", "write a berm.yml that fits the project", .options = COMMAND_INIT,
 	  .operand = OPERAND_DIRECTORY },
@@ -103,7 +116,7 @@ const struct subcommand subcommand_table[] = {
 	{ "hooks", cmd_hooks, "hooks install|status|...", "run git hooks in the sandbox", .options = COMMAND_HOOKS,
 	  .words = hooks_words },
 	{ "version", cmd_version, "version", "print the version", .is_brief = true, .options = 0 },
-	{ "completions", cmd_completions, "completions SHELL", "print completions for bash, zsh or fish",
+	{ "completions", cmd_completions, "completions SHELL", "print completions for bash, zsh or fish", .is_brief = true,
 	  .words = completion_shells },
 	{ "help", cmd_help, "help [SUBCOMMAND]", "print this text, or that of a subcommand", .options = 0 },
 	{ "hook-run", cmd_hook_run, "hook-run NAME [ARGUMENT...]", NULL, .options = 0 },

@@ -242,6 +242,24 @@ static int take_os(struct arena *arena, struct options *options, const char *val
 	return 0;
 }
 
+static int take_schema(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)arena;
+	options->schema = value ? value : "policy";
+	if (strcmp(options->schema, "policy") != 0 && strcmp(options->schema, "log") != 0)
+		return error_set(err, "--schema=%s: policy or log", value);
+	return 0;
+}
+
+static int take_since(struct arena *arena, struct options *options, const char *value, struct error *err)
+{
+	(void)arena;
+	assert(value);
+	if (!text_parse_duration(value, &options->since_ms) || options->since_ms == 0)
+		return error_set(err, "--since=%s: a duration such as 30m, 12h or 2d", value);
+	return 0;
+}
+
 static int take_ours(struct arena *arena, struct options *options, const char *value, struct error *err)
 {
 	(void)err;
@@ -293,7 +311,7 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_CONTEXT] = { "context", 0, "FILE", "answer for the machine described in FILE", SET(context_file) },
 	[OPTION_WHY_REBUILT] = { "why-rebuilt", 0, NULL, "report whether `run` uses the cached plan", SET(wants_why_rebuilt) },
 	[OPTION_SHOW] = { "show", 0, "POLICY", "print one built-in policy", SET(show) },
-	[OPTION_SCHEMA] = { "schema", 0, NULL, "print the JSON Schema of policy files", SET(wants_schema) },
+	[OPTION_SCHEMA] = { "schema", 0, "[policy|log]", "print the JSON Schema of policies or records", take_schema, 0 },
 	[OPTION_KEYS] = { "keys", 0, NULL, "list every policy key", SET(wants_keys) },
 	[OPTION_LIST] = { "list", 0, NULL, "list what there is, change nothing", SET(wants_list) },
 	[OPTION_DROP] = { "drop", 0, "[CONTENT]", "withdraw the trust (no value: of every content)", take_drop, 0 },
@@ -307,6 +325,12 @@ static const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_PROVE] = { "prove", 0, NULL, "with --check: run a command through the host", SET(wants_prove) },
 	[OPTION_DEBUGGER] = { "debugger", 0, NULL, "let the host's debugger attach (vscode)", SET(wants_debugger) },
 	[OPTION_HOST] = { "host", 0, "HOST", "the agent whose JSON is on stdin", SET(host) },
+	[OPTION_SINCE] = { "since", 0, "DURATION", "only runs that started since then (2d)", take_since, 0 },
+	[OPTION_DENIED] = { "denied", 0, NULL, "only runs in which something was refused", SET(wants_denied) },
+	[OPTION_NET_HOST] = { "host", 0, "NAME", "only runs that asked for this host", SET(net_host) },
+	[OPTION_EXPORT] = { "format", 0, "ndjson|csv|otlp-json|ocsf", "the format (ndjson)", SET(export_format) },
+	[OPTION_OUTPUT] = { "output", 'o', "FILE", "write to this file", SET(output) },
+	[OPTION_FOLLOW] = { "follow", 'f', NULL, "wait for further events", SET(is_following) },
 	[OPTION_ALL] = { "all", 0, NULL, "take all of them", SET(wants_all) },
 	[OPTION_IDLE] = { "idle", 0, "DURATION", "end after this time without a command (5m)", take_idle, 0 },
 	[OPTION_REPOSITORY] = { "repo", 0, NULL, "this repository (default)", SET(wants_repository) },

@@ -50,6 +50,12 @@ enum option_id {
 	OPTION_PROVE,
 	OPTION_DEBUGGER,
 	OPTION_HOST,
+	OPTION_SINCE,
+	OPTION_DENIED,
+	OPTION_NET_HOST,
+	OPTION_EXPORT,
+	OPTION_OUTPUT,
+	OPTION_FOLLOW,
 	OPTION_ALL,
 	OPTION_IDLE,
 	OPTION_REPOSITORY,
@@ -84,7 +90,13 @@ struct options {
 	const char *context_file; /* --context=FILE */
 	const char *os; /* --os=linux|macos */
 	const char *show; /* policies --show=POLICY */
-	bool wants_json, is_verbose, is_dry_run, wants_help, wants_schema, wants_keys;
+	bool wants_json, is_verbose, is_dry_run, wants_help, wants_keys;
+	const char *schema; /* policies --schema[=policy|log]; NULL without */
+	bool wants_denied, is_following; /* log */
+	uint64_t since_ms; /* log list --since=DURATION; 0: none */
+	const char *net_host; /* log list --host=NAME */
+	const char *export_format; /* log export --format=FORMAT */
+	const char *output; /* log report --output=FILE */
 	bool wants_plan; /* agent --plan */
 	const char *copy; /* run --copy[=NAME]; NULL without */
 	bool awaits_copy; /* the name is that of BERM_COPY */

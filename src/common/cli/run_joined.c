@@ -108,6 +108,7 @@ _Noreturn static void hold(struct session *session, struct run_request *request,
 	struct run_result result = { 0 };
 	enum run_outcome outcome = RUN_REFUSED;
 
+	session->joining.is_holder = true;
 	held.argv = argv;
 	held.session = place;
 	if (detach() < 0)

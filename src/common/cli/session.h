@@ -22,6 +22,8 @@ struct joining {
 	} mode;
 	const char *name; /* of the session, unless the policy decides */
 	uint64_t idle_ms; /* of JOIN_HOLD; 0: the policy's */
+	bool is_tried; /* a session is joined or started before a sandbox is made */
+	bool is_holder; /* this process holds a session */
 };
 
 struct session {

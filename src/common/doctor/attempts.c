@@ -417,6 +417,13 @@ static int open_state(const struct doctor_world *world)
 	return outcome(fd);
 }
 
+static int change_log(const struct doctor_world *world)
+{
+	autoclose int fd =
+		open(path(world->state, "log/planted-", world->round), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return outcome(fd);
+}
+
 #define ANY_LEVEL LEVEL_PARTIAL
 
 /* The limits come last: reaching one may end the run. */
@@ -464,6 +471,7 @@ const struct attempt attempt_table[] = {
 	{ "change-policy", GUARANTEE_INTEGRITY, ANY_LEVEL, "write to the project's policy", change_policy },
 	{ "change-state", GUARANTEE_INTEGRITY, ANY_LEVEL, "create a file in the state directory", change_state },
 	{ "open-state", GUARANTEE_INTEGRITY, ANY_LEVEL, "open ~/.local/state/berm", open_state },
+	{ "change-log", GUARANTEE_AUDIT, ANY_LEVEL, "create a file among the records of runs", change_log },
 	{ "namespace", GUARANTEE_KERNEL, ANY_LEVEL, "create a user namespace", attempt_namespace },
 	{ "keyring", GUARANTEE_KERNEL, ANY_LEVEL, "use the user's keyring", attempt_keyring },
 	{ "userfaultfd", GUARANTEE_KERNEL, ANY_LEVEL, "call userfaultfd", attempt_userfaultfd },

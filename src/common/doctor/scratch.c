@@ -120,6 +120,7 @@ static const struct item {
 	{ "readable/name-bare", "" },
 	{ "readable/name-inside", "" },
 	{ "state/", NULL },
+	{ "state/log/", NULL },
 	{ "project/", NULL },
 	{ "project/node_modules/", NULL },
 	{ "project/" POLICY_FILE_NAME, "version: 1\n" },

@@ -252,6 +252,8 @@ enum plan_setting {
 	SETTING_SESSIONS, /* enum session_use */
 	SETTING_LEFTOVERS, /* enum leftovers_mode */
 	SETTING_SESSION_IDLE, /* milliseconds */
+	SETTING_AUDIT_SYNC, /* boolean: the record is on the disk before berm goes on */
+	SETTING_AUDIT_KEEP, /* milliseconds after which records are removed */
 	SETTING_COUNT
 };
 
@@ -346,6 +348,9 @@ struct plan {
 	const char *unmet;
 	const char *summary; /* the plan in plain words, for PLAN_SUMMARY */
 	const char *held; /* what it holds, for a berm inside: held.c */
+	/* The policies that were read, for the record: a line each with + if it is trusted, else -,
+	 * its hash or a dash, and its name. */
+	const char *policies;
 	/* Documents that the run itself adds to those of the plan; not cached. */
 	struct plan_documents added;
 	/* The destinations of commands behind a second wall (wall.h), which use the proxy's open

@@ -124,6 +124,23 @@ static void note_ignored(struct builder *builder)
 			   ignored->items[i].text);
 }
 
+/* Fills plan->policies. */
+static void build_policies(struct builder *builder)
+{
+	struct plan *plan = builder->plan;
+	struct text out = { 0 };
+
+	for (size_t i = 0; i < plan->policy->source_count; i++) {
+		const struct policy_source *source = &plan->policy->sources[i];
+		bool is_untrusted = source->layer == LAYER_PROJECT && !source->is_trusted;
+		text_add(&out, "%c %s ", is_untrusted ? '-' : '+', source->hash ? source->hash : "-");
+		text_add_visible(&out, source->shown, strlen(source->shown));
+		text_add(&out, "\n");
+	}
+	plan->policies = arena_copy(plan->arena, out.data ? out.data : "");
+	text_free(&out);
+}
+
 /* Fills plan->untrusted. */
 static void build_untrusted(struct builder *builder)
 {
@@ -208,6 +225,7 @@ int plan_resolve(struct arena *arena, const struct policy *policy, const struct 
 	build_summary(&builder);
 	build_held(&builder);
 	note_ignored(&builder);
+	build_policies(&builder);
 	build_untrusted(&builder);
 	build_unmet(&builder);
 	return diagnostics->count > before ? -1 : 0;

@@ -41,7 +41,8 @@ enum level_scale {
 	X(LIMITS, "limits", SCALE_PLAIN, LEVEL_PARTIAL,                                                                        \
 	  "what the policy sets for memory, processes, CPU, time, disk and files is not exceeded")                             \
 	X(KERNEL, "kernel", SCALE_PLAIN, LEVEL_PARTIAL, "dangerous and unknown system calls fail")                             \
-	X(INTEGRITY, "integrity", SCALE_PLAIN, LEVEL_ENFORCED, "policy, cached plan and state cannot be changed from inside")
+	X(INTEGRITY, "integrity", SCALE_PLAIN, LEVEL_ENFORCED, "policy, cached plan and state cannot be changed from inside")  \
+	X(AUDIT, "audit", SCALE_PLAIN, LEVEL_PARTIAL, "each run is recorded, with what berm refused, moved and ended")
 
 enum guarantee {
 #define GUARANTEE_CONSTANT(constant, ...) GUARANTEE_##constant,

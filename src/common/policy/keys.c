@@ -203,9 +203,12 @@ const struct key policy_keys[] = {
 	{ "sessions.idle", KEY_DURATION, KEY_USER_ONLY, FIELD(sessions.idle), NULL,
 	  "How long a session without commands and background processes lives, for example 5m." },
 
-	{ "audit", KEY_MAP, KEY_UNBUILT, 0, NULL, "What is recorded about runs." },
+	{ "audit", KEY_MAP, 0, 0, NULL, "The record of runs, which `berm log` shows." },
 	{ "audit.exec", KEY_BOOLEAN, KEY_UNBUILT, FIELD(audit.exec), NULL, "Record every program that is executed." },
-	{ "audit.keep", KEY_DURATION, KEY_UNBUILT, FIELD(audit.keep), NULL, "How long records are kept, for example 30d." },
+	{ "audit.sync", KEY_BOOLEAN, 0, FIELD(audit.sync), NULL,
+	  "True: the start and the end of a run are on the disk before berm goes on." },
+	{ "audit.keep", KEY_DURATION, KEY_USER_ONLY, FIELD(audit.keep), NULL,
+	  "How long the records of all projects are kept; 30d." },
 
 	{ "macos", KEY_MAP, 0, 0, NULL, "Settings of macOS; ignored elsewhere." },
 	{ "macos.trustd", KEY_BOOLEAN, 0, FIELD(macos.trustd), NULL,

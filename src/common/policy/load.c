@@ -12,6 +12,7 @@
 #include "common/format/yaml.h"
 #include "common/fs/pattern.h"
 #include "common/policy/value.h"
+#include "common/base/sha256.h"
 #include "common/base/text.h"
 
 /* A real chain of policies that extend each other is short. */
@@ -77,6 +78,17 @@ static const char *shown_path(struct loader *loader, const char *path)
 	return path;
 }
 
+static const char *hash_of(struct loader *loader, const struct source *source)
+{
+	char *hex = arena_alloc(loader->arena, SHA256_HEX + 1);
+	struct sha256 hash;
+
+	sha256_start(&hash);
+	sha256_add(&hash, source->text, source->length);
+	sha256_finish_hex(&hash, hex);
+	return hex;
+}
+
 static void note_source(struct loader *loader, const struct source *source, bool is_trusted)
 {
 	struct policy *policy = loader->policy;
@@ -85,7 +97,8 @@ static void note_source(struct loader *loader, const struct source *source, bool
 		size_t count;
 	} vector = { policy->sources, policy->source_count };
 
-	*arena_push(loader->arena, &vector) = (struct policy_source){ source->path, source->shown, source->layer, is_trusted };
+	*arena_push(loader->arena, &vector) = (struct policy_source){ source->path, source->shown, source->layer, is_trusted,
+								      source->path ? hash_of(loader, source) : NULL };
 	policy->sources = vector.items;
 	policy->source_count = vector.count;
 }

@@ -79,6 +79,7 @@ struct policy_source {
 	const char *shown; /* as messages name it */
 	enum layer layer;
 	bool is_trusted; /* false: only its narrowing values were taken */
+	const char *hash; /* SHA-256 of its text; NULL for built-in policies */
 };
 
 /* A field per key of the language; keys.c maps each key to its field. */
@@ -112,7 +113,7 @@ struct policy {
 	struct rules accept_weaker;
 	struct setting command_line;
 	struct {
-		struct setting exec, keep;
+		struct setting exec, keep, sync;
 	} audit;
 	struct {
 		struct setting trustd;

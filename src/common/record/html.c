@@ -32,7 +32,8 @@ static const char head[] =
 	"table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .4rem "
 	".75rem .4rem 0;"
 	" border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }\n"
-	"th { color: var(--soft); font-weight: 500; } td:first-child, th:first-child { white-space: nowrap; width: 1%; }\n"
+	"th { color: var(--soft); font-weight: 500; } td:first-child, th:first-child { white-space: nowrap; width: 7.5rem; } "
+	"td b { white-space: nowrap; }\n"
 	"code { font: .9em/1.5 ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; }\n"
 	"summary { cursor: pointer; margin-top: 2.25rem; font-weight: 600; } summary:focus-visible { outline: 2px solid "
 	"var(--soft);"
@@ -100,6 +101,7 @@ static void add_boxes(struct text *out, struct arena *arena, const struct record
 		      const struct record_findings *findings)
 {
 	const struct jsonc_value *end = run->end ? &run->end->value : NULL;
+	const struct jsonc_value *hidden = run->start ? jsonc_member(&run->start->value, "hidden") : NULL;
 	size_t counts[FINDING_LIMIT + 1] = { 0 };
 	bool is_fine = end && record_number(end, "exit_code", 1) == 0;
 
@@ -111,9 +113,9 @@ static void add_boxes(struct text *out, struct arena *arena, const struct record
 		add_box(out, arena, "took", NULL, duration(arena, record_number(end, "duration_ms", 0)));
 	add_box(out, arena, "refused", counts[FINDING_REFUSED] ? "bad" : NULL,
 		arena_printf(arena, "%zu", counts[FINDING_REFUSED]));
-	add_box(out, arena, "planted or repaired", counts[FINDING_PLANT] ? "bad" : NULL,
-		arena_printf(arena, "%zu", counts[FINDING_PLANT]));
-	add_box(out, arena, "hidden files", NULL, arena_printf(arena, "%zu", counts[FINDING_HIDDEN]));
+	add_box(out, arena, "planted", counts[FINDING_PLANT] ? "bad" : NULL, arena_printf(arena, "%zu", counts[FINDING_PLANT]));
+	add_box(out, arena, "hidden files", NULL,
+		arena_printf(arena, "%llu", (unsigned long long)record_number(hidden, "count", 0)));
 	text_add(out, "</div>\n");
 }
 
@@ -217,7 +219,7 @@ static void add_connections(struct text *out, struct arena *arena, const struct 
 				    ? arena_printf(arena, "%s port %llu", text_of(arena, line, "host"),
 						   (unsigned long long)record_number(&line->value, "port", 0))
 				    : "not known");
-		text_add(out, "</td><td class=\"soft\">%llu</td></tr>\n",
+		text_add(out, "</td><td class=\"soft\">%llu times</td></tr>\n",
 			 (unsigned long long)record_number(&line->value, "count", 1));
 	}
 	text_add(out, "%s", has_any ? "</table>\n" : "");

@@ -10,6 +10,13 @@
 #include "common/base/text.h"
 #include "linux/channel.h"
 
+/* For the record. */
+static void note_limit(struct run_result *result, enum limit limit)
+{
+	result->has_limit = true;
+	result->limit = limit;
+}
+
 void ending_time_over(const struct plan *plan, struct run_result *result)
 {
 	struct text text = { 0 };
@@ -18,6 +25,7 @@ void ending_time_over(const struct plan *plan, struct run_result *result)
 	text_free(&text);
 	limits_hint(plan, LIMIT_TIME, &result->ended);
 	result->exit_code = EXIT_TIME;
+	note_limit(result, LIMIT_TIME);
 }
 
 /* Example: "memory limit of 64M reached (70M in use)". */
@@ -40,6 +48,7 @@ static void report_limit_reached(const struct plan *plan, enum limit limit, uint
 	text_free(&text);
 	text_free(&amount);
 	result->exit_code = EXIT_ENDED;
+	note_limit(result, limit);
 }
 
 /* Reports the kernel's count of the control group: the command itself only sees failing calls, or
@@ -51,6 +60,7 @@ static void note_refused_processes(const struct plan *plan, const struct cgroup_
 	error_set(&result->note, "process limit of %llu reached: %llu were not started",
 		  (unsigned long long)plan->limits[LIMIT_PROCESSES].value, (unsigned long long)events->refused_processes);
 	limits_hint(plan, LIMIT_PROCESSES, &result->note);
+	note_limit(result, LIMIT_PROCESSES);
 }
 
 /* Why the run ended, in order of precedence. */
@@ -109,6 +119,7 @@ void ending_note_file_size(const struct plan *plan, struct run_result *result)
 	text_add_size(&size, plan->limits[LIMIT_FILE_SIZE].value);
 	error_set(&result->note, "file size limit of %s reached", size.data);
 	limits_hint(plan, LIMIT_FILE_SIZE, &result->note);
+	note_limit(result, LIMIT_FILE_SIZE);
 	text_free(&size);
 }
 

@@ -150,6 +150,16 @@ static bool has_nesting(const struct guarantee_inputs *inputs)
 	return plan_setting(inputs->plan, SETTING_NESTING);
 }
 
+static bool requires_audit(const struct guarantee_inputs *inputs)
+{
+	return inputs->plan->required[GUARANTEE_AUDIT] >= LEVEL_ENFORCED;
+}
+
+static const char audit_required[] =
+	"a record in the state directory; a run that cannot be recorded does not start, or ends with 123";
+static const char audit_usual[] = "a record in the state directory";
+static const char audit_gap[] = "a full disk does not stop a run: events that cannot be written are counted";
+static const char audit_fix[] = "`require: {audit: enforced}`";
 static const char newer_kernel[] = "Linux 6.12 or newer";
 const char guarantees_fix_landlock[] = "a kernel with a newer Landlock";
 const char guarantees_fix_namespaces[] = "allow user namespaces here (`berm plan` names what refuses them)";
@@ -227,6 +237,9 @@ const struct guarantee_row guarantees_full[] = {
 	{ GUARANTEE_KERNEL, "otherwise", NULL, LEVEL_ENFORCED, "seccomp allow-list, no capabilities", NULL, NULL, 0 },
 
 	{ GUARANTEE_INTEGRITY, "otherwise", NULL, LEVEL_ENFORCED, "policy protected, state outside the view", NULL, NULL, 0 },
+
+	{ GUARANTEE_AUDIT, "`require: {audit: enforced}`", requires_audit, LEVEL_ENFORCED, audit_required, NULL, NULL, 0 },
+	{ GUARANTEE_AUDIT, "otherwise", NULL, LEVEL_PARTIAL, audit_usual, audit_gap, audit_fix, 0 },
 };
 const size_t guarantees_full_count = sizeof guarantees_full / sizeof guarantees_full[0];
 
@@ -297,6 +310,9 @@ const struct guarantee_row guarantees_landlock[] = {
 	  NULL, "Landlock cannot make a part of a writable directory read-only (a changed policy is no longer trusted)",
 	  guarantees_fix_namespaces, NAMES(own) },
 	{ GUARANTEE_INTEGRITY, "otherwise", NULL, LEVEL_ENFORCED, "neither policy nor state is granted", NULL, NULL, 0 },
+
+	{ GUARANTEE_AUDIT, "`require: {audit: enforced}`", requires_audit, LEVEL_ENFORCED, audit_required, NULL, NULL, 0 },
+	{ GUARANTEE_AUDIT, "otherwise", NULL, LEVEL_PARTIAL, audit_usual, audit_gap, audit_fix, 0 },
 };
 const size_t guarantees_landlock_count = sizeof guarantees_landlock / sizeof guarantees_landlock[0];
 

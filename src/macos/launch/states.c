@@ -62,6 +62,14 @@ void backend_expect(const struct plan *plan, struct guarantee_state states[GUARA
 	set(&states[GUARANTEE_KERNEL], LEVEL_PARTIAL, "Seatbelt: dangerous operations denied",
 	    "macOS has no filter for single system calls", NULL);
 	set(&states[GUARANTEE_INTEGRITY], LEVEL_ENFORCED, "Seatbelt: policy and state directory are not writable", NULL, NULL);
+	if (plan->required[GUARANTEE_AUDIT] >= LEVEL_ENFORCED)
+		set(&states[GUARANTEE_AUDIT], LEVEL_ENFORCED,
+		    "a record in the state directory; a run that cannot be recorded does not start, or ends with 123", NULL,
+		    NULL);
+	else
+		set(&states[GUARANTEE_AUDIT], LEVEL_PARTIAL, "a record in the state directory",
+		    "a full disk does not stop a run: events that cannot be written are counted",
+		    "`require: {audit: enforced}`");
 }
 
 /* Starts a sandbox with a profile that allows everything. Returns NULL, or the reason of a

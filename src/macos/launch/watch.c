@@ -180,6 +180,8 @@ static void judge(const struct mac_watch *watch, int status, struct run_result *
 	if (!watch->is_ending)
 		return;
 	result->exit_code = EXIT_TIME;
+	result->has_limit = true;
+	result->limit = LIMIT_TIME;
 	error_set(&result->ended, "ended: the time limit of %llu ms has passed", (unsigned long long)time->value);
 	error_hint(&result->ended, "limits.time raises it");
 }

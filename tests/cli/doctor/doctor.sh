@@ -41,8 +41,8 @@ wait $doctor
 expect_equal "exit status here" 0 $?
 expect "the default policy holds" json 'd["holds"] and d["exit"] == 0 and d["sandbox_started"] and d["failure"] is None'
 expect "schema" json 'd["schema"] == 1 and d["version"] and d["label"] == "run here"'
-expect "ten guarantees" json '[g["name"] for g in d["guarantees"]] == ["writes", "secrets", "planting", "network",
-	"processes", "ipc", "environment", "limits", "kernel", "integrity"]'
+expect "eleven guarantees" json '[g["name"] for g in d["guarantees"]] == ["writes", "secrets", "planting", "network",
+	"processes", "ipc", "environment", "limits", "kernel", "integrity", "audit"]'
 expect "members of a guarantee" json 'all(set(g) == {"name", "promise", "required", "level", "holds", "mechanism", "reason",
 	"fix", "verified", "label", "attempts"} for g in d["guarantees"])'
 expect "each was tried" json 'all(any(a["outcome"] == "stopped" for a in g["attempts"]) for g in d["guarantees"])'

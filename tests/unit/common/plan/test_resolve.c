@@ -503,7 +503,7 @@ TEST odd_project_names_make_plain_keys(void)
 
 TEST policy_files_in_use_are_protected(void)
 {
-	struct policy_source sources[] = { { "/home/ann/app/team.yml", "team.yml", LAYER_PROJECT, true } };
+	struct policy_source sources[] = { { "/home/ann/app/team.yml", "team.yml", LAYER_PROJECT, true, NULL } };
 	plan_fixture_make(&fixture, "files: [/home/ann/app/team.yml]", LAYERS({ LAYER_BASE, "files: {write: [.]}" }));
 	CHECK_CALL(expect_status(0));
 	ASSERT(plan_fixture_allows(&fixture, ACCESS_WRITE, "/home/ann/app/team.yml"));
