@@ -172,7 +172,8 @@ static void mend(struct trial *trial, const char *what, const char *mark)
 /* Files that a command can leave so that no later one runs. */
 static void later_launches(struct trial *trial)
 {
-	char *tools = path_of("%s/berm-escape-tools", trial->world.home), *name = path_of("%0200d", 0);
+	/* With a dot: another way to a grant is a mount point, which is not renamed. */
+	char *tools = path_of("%s/.berm-escape-tools", trial->world.home), *name = path_of("%0200d", 0);
 	INSIDE(trial, "$ATTACK", "dig", name, "25");
 	expect(trial, access(path_of("%s/%s", trial->world.project, name), F_OK) == 0,
 	       "control: there are no deep directories");
@@ -190,14 +191,14 @@ static void later_launches(struct trial *trial)
 	static const char *const obstacles[] = { "ln -s /", "ln -s /nonexistent", "echo x >", "mkfifo" };
 	for (size_t i = 0; i < sizeof obstacles / sizeof *obstacles; i++) {
 		INSIDE(trial, "/bin/sh", "-c",
-		       path_of("cd ~ && mv berm-escape-tools old%zu && %s berm-escape-tools", i, obstacles[i]));
+		       path_of("cd ~ && mv .berm-escape-tools old%zu && %s .berm-escape-tools", i, obstacles[i]));
 		expect(trial, trial->outcome.exit_code == 0, "control: `%s` is not left (%d): %.200s", obstacles[i],
 		       trial->outcome.exit_code, trial->outcome.err);
 		expect(trial, is_running_again(trial), "`%s` in the private home: %.300s", obstacles[i], trial->outcome.err);
 	}
 
 	INSIDE(trial, "/bin/sh", "-c",
-	       "cd ~ && mv berm-escape-tools old && mkdir -p berm-escape-tools/file/x && echo x >berm-escape-tools/bin");
+	       "cd ~ && mv .berm-escape-tools old && mkdir -p .berm-escape-tools/file/x && echo x >.berm-escape-tools/bin");
 	expect(trial, is_running_again(trial), "types swapped in the private home: %.300s", trial->outcome.err);
 
 	/* Above the level `launch` the sweep takes these after the run. */
