@@ -19,7 +19,7 @@ static int print_help(void)
 	return report_help("berm state [list] [options]       list sizes and last use\n"
 			   "berm state reset [options] [DIR]  remove the state of a project\n"
 			   "berm state prune [--older=DAYS] [--dry-run] [--yes]\n"
-			   "                                  remove copies whose project is gone, or old ones\n"
+			   "                                  remove copies of projects that are gone\n"
 			   "berm state path [options] [DIR]   print the paths of its home and tmp\n\n"
 			   "Commands see a private home and /tmp. Each project has its own, one per set of\n"
 			   "grants (network, sockets), so that a run without network cannot prepare one with\n"
