@@ -125,6 +125,19 @@ case $out in
 esac
 expect_status "a file takes the place of a directory with a secret" 0 "$BERM" run --copy=two -- sh -c 'rm -rf gone 2>/dev/null; true'
 
+# A directory of the project cannot be renamed in an overlay; mv copies, and a new one can be.
+renew
+expect_status "git mv of a directory fails in a copy" 128 "$BERM" run --copy -- git mv src elsewhere
+expect_contains "with the reason" "cross-device" "$err"
+expect_status "mv copies it" 0 "$BERM" run --copy -- sh -c 'mv src elsewhere && cat elsewhere/main.c && mkdir new && mv new newer'
+expect_status "control: git mv without a copy" 0 "$BERM" run -- git mv src elsewhere
+# Hard links are broken for what the copy changes.
+renew
+echo one >hard && ln hard link2
+run "$BERM" run --copy -- sh -c 'echo two >hard; echo $(cat hard link2)'
+expect_equal "a hard link is broken in the copy" "two one" "$out"
+expect_equal "not in the project" "one one" "$(cat hard link2 | tr '\n' ' ' | sed 's/ $//')"
+
 # Names of projects.
 renew "$scratch/a:b,c d\\e"
 expect_status "a project with : and , in its path" 0 "$BERM" run --copy -- sh -c 'echo x >file'
