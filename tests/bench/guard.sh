@@ -15,7 +15,9 @@ berm=${BERM:?the program}
 place=$(mktemp -d "${BERM_BENCH_DIR:-/var/tmp}/berm-guard.XXXXXX")
 trap 'rm -rf "$place"' EXIT
 unset GIT_DIR
-export HOME=$place/home XDG_STATE_HOME=$place/home/.state LC_ALL=C
+# Another XDG_STATE_HOME would leave plans and the index of the project uncached.
+unset XDG_STATE_HOME
+export HOME=$place/home LC_ALL=C
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=n@example.org GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=n@example.org
 mkdir -p "$HOME" "$place/small" "$place/large"
 printf 'version: 1\nfiles: {guard: repair}\n' >"$place/repair.yml"

@@ -8,7 +8,7 @@
 #include "linux/guard/guard.h"
 #include "linux/guard/lineage.h"
 
-/* What the threads share. */
+/* Shared by the threads. */
 struct deputies {
 	struct caller_umasks umasks;
 	/* Lineage and its performers are used by one thread at a time. */

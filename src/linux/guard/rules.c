@@ -219,7 +219,7 @@ static bool is_found_from(const struct subject *subject, const struct pattern *p
 	return is_match;
 }
 
-/* The number of a pattern's components says which root it is: a path of thousands of directories is
+/* The number of a pattern's components determines the root: a path of thousands of directories is
  * not searched for each of them. */
 static bool is_found(const struct subject *subject, const struct guard_pattern *pattern, unsigned last, bool is_directory)
 {

@@ -14,7 +14,8 @@
 #include "linux/guard/caller.h"
 #include "linux/syscalls.h"
 
-/* VISITS and ENTRIES bound the cost of a launch: what is not found is performed. */
+/* VISITS and ENTRIES bound the cost of a launch. In a directory that is not found the deputy
+ * performs. */
 enum { VISITS = 64, ENTRIES = 2000, VALID_MS = 50 };
 
 struct search {

@@ -15,7 +15,7 @@ rounds=${BERM_LONG:+10}
 rounds=${rounds:-1}
 
 # The names, from the one table: a star becomes a letter, and what may be anywhere is looked for in the root. Names of submodules that do
-# not exist yet are judged after the run.
+# not exist yet are looked at after the run.
 awk '/^<!-- protect -->/ { on = 1 } /^### / { on = 0 } on && /^\|/ { split($0, cell, "|"); print cell[2] }' "$BERM_SOURCE_DIR/docs/planting.md" |
 	grep -o '`[^`]*`' | tr -d '`' | grep -v '/modules/' | sed -e 's,^\*\*/,,' -e 's,/\*\*/,/x/,g' -e 's,\*,x,g' | sort -u >"$scratch/names"
 count=$(wc -l <"$scratch/names")

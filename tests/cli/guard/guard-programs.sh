@@ -211,6 +211,11 @@ if has npm; then
 fi
 if /usr/bin/python3 -c 'import venv, ensurepip' 2>/dev/null; then
 	slow venv 'set -e; /usr/bin/python3 -m venv out/venv; out/venv/bin/pip --version | cut -d" " -f1,2; mkdir -p pkg/sample; echo "x = 1" >pkg/sample/__init__.py; find out -name __pycache__ -prune -exec rm -rf {} +; find out -name "*.pyc" -delete'
+	# shellcheck disable=SC2016 # for the inner shell
+	slow pip 'set -e; /usr/bin/python3 -m venv out/venv; mkdir -p w/sample/data w/sample-1.0.dist-info; echo "x = 1" >w/sample/__init__.py; for i in $(seq 60); do echo "y = $i" >w/sample/data/m$i.py; done
+	printf "Metadata-Version: 2.1\nName: sample\nVersion: 1.0\n" >w/sample-1.0.dist-info/METADATA; printf "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n" >w/sample-1.0.dist-info/WHEEL; : >w/sample-1.0.dist-info/RECORD
+	(cd w && /usr/bin/python3 -m zipfile -c ../sample-1.0-py3-none-any.whl sample sample-1.0.dist-info); out/venv/bin/pip -q --disable-pip-version-check install --no-index ./sample-1.0-py3-none-any.whl 2>/dev/null; out/venv/bin/python -c "import sample; print(sample.x)"
+	out/venv/bin/pip -q --disable-pip-version-check uninstall -y sample; out/venv/bin/pip -q --disable-pip-version-check install --no-index --no-compile ./sample-1.0-py3-none-any.whl; out/venv/bin/pip --disable-pip-version-check list --format=freeze | grep sample; rm -f sample-1.0-py3-none-any.whl; find out -name __pycache__ -prune -exec rm -rf {} +'
 else
 	echo "python3 has no venv; script/setup --test installs it"
 	missing=1
