@@ -40,7 +40,7 @@ wrong() {
 	expect_equal "a fault is found: $1" "1 page.md:" "$status $(grep -o 'page\.md:' <<<"$out" | head -n 1)"
 }
 
-page '```console\n$ berm run -- echo hi\nhi\n$ berm run -- cat .env\ncat: .env: Permission denied\n```'
+page '```console\n$ berm run -- echo hi\nhi\n$ berm run -- cat .env\ncat: .env: Permission denied\nberm: a file that this command may need is hidden (.env): berm why\n```'
 expect_equal "a page that is right ($out)" 0 "$status"
 page '```console\n$ berm plan\n...\nGuarantees\n...\n```'
 expect_equal "with lines left out ($out)" 0 "$status"

@@ -41,7 +41,7 @@ expect_contains "log: the way back" "quarantine" "$out"
 rm "$XDG_CONFIG_HOME/berm/berm.yml"
 
 # Network decisions, on loopback only.
-python3 -m http.server --bind 127.0.0.1 0 >"$scratch/server" 2>&1 &
+python3 -u -m http.server --bind 127.0.0.1 0 >"$scratch/server" 2>&1 &
 server=$!
 until_true grep -q 'port [0-9]' "$scratch/server"
 port=$(sed -n 's/.* port \([0-9]*\).*/\1/p' "$scratch/server" | head -n 1)
