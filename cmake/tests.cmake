@@ -2,8 +2,8 @@
 #
 # Registers every test in tests/ with ctest. Labels: unit, cli, escape, work, fuzz, package, macos,
 # bench, agents, editors; once, for tests that do not depend on the user; root, for tests that need
-# it; long, for tests that take minutes and that only `script/test --all` and CI run. A test that exits with 77 was skipped;
-# BERM_MUST_RUN=1 makes script/test treat that as a failure.
+# it; long, for tests that take minutes and that only `script/test --all` and CI run. A test that
+# exits with 77 was skipped; BERM_MUST_RUN=1 makes script/test treat that as a failure.
 
 set(BERM_TEST_SKIPPED 77)
 set(BERM_TEST_TIMEOUT_SECONDS 600)

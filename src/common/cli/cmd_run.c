@@ -579,9 +579,13 @@ static int dry_run(struct session *session)
 	return print_plan(session, states);
 }
 
-static void report_program(const struct plan *plan, char *const *command)
+/* A program that was not found has its own message; the hint adds that it would not work. */
+static void report_program(const struct plan *plan, char *const *command, const struct run_result *result)
 {
-	const char *hint = program_hint(command, plan_setting(plan, SETTING_NESTING));
+	bool is_explained = error_is_set(&result->ended) && result->exit_code != EXIT_NOT_FOUND;
+	const char *hint = NULL;
+	if (result->exit_code != 0 && !is_explained)
+		hint = program_hint(command, plan_setting(plan, SETTING_NESTING));
 	if (hint)
 		report_line(hint);
 }
@@ -628,8 +632,7 @@ static void report_result(const struct session *session, char *const *command, c
 	report_network(&session->plan, command, result);
 	if (error_is_set(&result->ended))
 		report_error(&result->ended);
-	else if (result->exit_code != 0)
-		report_program(&session->plan, command);
+	report_program(&session->plan, command, result);
 	report_hidden(session, command, result);
 	if (result->exit_code != 0 && session->plan.untrusted && !printed->has_untrusted)
 		report_untrusted(session);

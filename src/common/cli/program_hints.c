@@ -14,8 +14,8 @@ static const struct {
 	const char *nested; /* with nesting: true; NULL: it works then */
 } hints[] = {
 	{ { "sudo", "su", "doas", "pkexec" },
-	  ALWAYS("nothing inside can become root: no program gains privileges there; run that "
-		 "command outside berm") },
+	  ALWAYS("nothing inside can become root: setuid does not work there, and no program gains privileges; do not "
+		 "retry, ask the user to run that command outside berm") },
 	{ { "chromium", "chromium-browser", "google-chrome", "chrome", "chrome-headless-shell" },
 	  "the browser's own sandbox needs namespaces: add --no-sandbox (berm is around it), or nesting: true in the policy",
 	  NULL },

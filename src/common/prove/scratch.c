@@ -87,7 +87,7 @@ int prove_scratch_open(struct prove_scratch *scratch, struct error *err)
 	ssize_t length;
 
 	*scratch = (struct prove_scratch){ .keeper_end = -1, .keeper = -1 };
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
 		return error_errno(err, errno, "cannot create a socket");
 	if (fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0)
 		return error_errno(err, errno, "cannot create a socket");
@@ -102,9 +102,9 @@ int prove_scratch_open(struct prove_scratch *scratch, struct error *err)
 	if (scratch->keeper < 0)
 		return error_errno(err, errno, "cannot start a process");
 	do {
-		length = recv(ends[0], scratch->path, sizeof scratch->path - 1, 0);
+		length = recv(ends[0], scratch->path, sizeof pattern, MSG_WAITALL);
 	} while (length < 0 && errno == EINTR);
-	return length > 0 ? 0 : error_set(err, "cannot create a directory in %s", place);
+	return length == sizeof pattern ? 0 : error_set(err, "cannot create a directory in %s", place);
 }
 
 void prove_scratch_guard(const struct prove_scratch *scratch, pid_t group)

@@ -98,6 +98,12 @@ void refusals_add_destination(struct text *out, const char *host, uint16_t port)
 	text_add(out, "%s:%u", has_brackets ? "]" : "", port);
 }
 
+bool refusals_is_here(const char *host)
+{
+	return strcmp(host, "localhost") == 0 || text_ends_with(host, ".localhost") || strncmp(host, "127.", 4) == 0 ||
+	       strcmp(host, "::1") == 0;
+}
+
 static void add_item(struct text *out, const struct refusal *item)
 {
 	refusals_add_destination(out, item->host, item->port);
@@ -105,7 +111,9 @@ static void add_item(struct text *out, const struct refusal *item)
 		text_add(out, " ×%u", item->count);
 	text_add(out, " (");
 	text_add_visible(out, item->reason, strlen(item->reason));
-	if (item->is_allowable) {
+	if (item->is_allowable && refusals_is_here(item->host)) {
+		text_add(out, "; a service of the host: ask the user for network: {local: [%u]}", item->port);
+	} else if (item->is_allowable) {
 		text_add(out, "; do not retry, ask the user to allow it: --allow-net=");
 		refusals_add_destination(out, item->host, item->port);
 		text_add(out, " or network.allow");

@@ -48,5 +48,8 @@ void refusals_details(const struct refusals *reports, struct text *out);
 void refusals_failure(const struct refusals *reports, struct text *out);
 /* Adds HOST:PORT in the syntax of network.allow, escaped. */
 void refusals_add_destination(struct text *out, const char *host, uint16_t port);
+/* True for a name or address of this machine: programs use no proxy for it, so that `network.local`
+ * is the key for it and not `network.allow`. */
+bool refusals_is_here(const char *host);
 
 #endif

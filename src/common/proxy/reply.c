@@ -99,7 +99,12 @@ void reply_refused(struct connection *connection, const char *reason, bool is_al
 	text_add(&body, "berm: the connection to ");
 	refusals_add_destination(&body, connection->host, connection->port);
 	text_add(&body, " is refused: %s\n", reason);
-	if (is_allowable) {
+	if (is_allowable && refusals_is_here(connection->host)) {
+		text_add(&body,
+			 "a service in the sandbox is reached without the proxy; one of the host with this in the policy:  "
+			 "network: {local: [%u]}\n",
+			 connection->port);
+	} else if (is_allowable) {
 		text_add(&body, "to allow it, in the policy:  network: {allow: [\"");
 		refusals_add_destination(&body, connection->host, connection->port);
 		text_add(&body, "\"]}\nor for one run:  berm run --allow-net=");

@@ -68,18 +68,21 @@ static int check_copy(const struct view *view, struct error *err)
 	return error_hint(err, "`berm plan` shows the writable paths");
 }
 
+static int take_empty(const struct plan *plan, struct view_entry *entry, struct error *err)
+{
+	char options[VIEW_OPTIONS_MAX];
+	view_tmpfs_options(plan, entry->mode, true, options);
+	entry->tree = mount_new("tmpfs", options, ATTR_NOSUID | ATTR_NODEV);
+	return entry->tree < 0 ? error_errno(err, errno, "cannot mount an empty %s", entry->path) : 0;
+}
+
 static int take_tree(const struct view *view, struct view_entry *entry, struct error *err)
 {
-	const struct plan *plan = view->plan;
 	const char *source = entry->place ? entry->place->path : entry->path;
 	autoclose int fd = -1;
 
-	if (entry->kind == VIEW_PRIVATE && !entry->place) {
-		char options[VIEW_OPTIONS_MAX];
-		view_tmpfs_options(plan, entry->mode, true, options);
-		entry->tree = mount_new("tmpfs", options, ATTR_NOSUID | ATTR_NODEV);
-		return entry->tree < 0 ? error_errno(err, errno, "cannot mount an empty %s", entry->path) : 0;
-	}
+	if (entry->kind == VIEW_PRIVATE && !entry->place)
+		return take_empty(view->plan, entry, err);
 	fd = mount_open(AT_FDCWD, source);
 	if (fd < 0 && errno == ELOOP)
 		return error_set(err, "%s changed while the sandbox was being set up: a symbolic link is in the way", source);

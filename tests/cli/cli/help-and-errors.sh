@@ -92,6 +92,8 @@ expect_status "a program that wants to be root" 3 "$BERM" run -- ./sudo 3
 expect_contains "gets a reason" "can become root" "$err"
 expect_status "in a shell string" 3 "$BERM" -c 'cd . && ./sudo 3'
 expect_contains "gets a reason too" "can become root" "$err"
+expect_status "one that is not there" 127 "$BERM" run -- ./absent/sudo true
+expect_contains "gets the reason as well" "can become root" "$err"
 expect_status "one that succeeds" 0 "$BERM" run -- ./sudo 0
 expect_equal "needs none" "" "$err"
 rm sudo

@@ -67,6 +67,11 @@ if command -v emacs >/dev/null; then
 	expect_status "emacs: asked" 0 "$BERM" setup emacs --check
 	expect_contains "emacs: and it answered" "emacs was asked: its shell is berm's" "$out"
 	expect_contains "emacs: eshell is named" "not covered: eshell" "$out"
+	# eshell runs programs itself, as its page warns. shell-command, the control, is inside.
+	timeout "$patience" emacs --batch -l "$HOME/.emacs" --eval "(progn (require 'eshell) (eshell-command \"cat $HOME/.ssh/id_rsa >$project/eshell\")
+		(shell-command \"cat $HOME/.ssh/id_rsa >shell-command\"))" >/dev/null 2>&1
+	expect_equal "emacs: eshell is outside" "FAKE-KEY-$$" "$(cat "$project/eshell")"
+	expect_equal "emacs: shell-command is inside" "" "$(cat "$project/shell-command")"
 	echo '(setq shell-file-name "/bin/sh")' >>"$HOME/.emacs"
 	expect_status "emacs: another shell is seen" 1 "$BERM" setup emacs --check
 fi

@@ -38,6 +38,21 @@ TEST counts_by_destination_and_reason(void)
 	PASS();
 }
 
+TEST names_the_key_for_this_machine(void)
+{
+	static const char *const hosts[] = { "localhost", "app.localhost", "127.0.0.2", "::1" };
+	for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+		reports = (struct refusals){ 0 };
+		refusals_add(&reports, hosts[i], 5432, "no rule allows this name", true);
+		ASSERT(strstr(summary(), "network: {local: [5432]}"));
+		ASSERT(!strstr(summary(), "--allow-net"));
+	}
+	reports = (struct refusals){ 0 };
+	refusals_add(&reports, "localhost.example", 5432, "no rule allows this name", true);
+	ASSERT(strstr(summary(), "--allow-net=localhost.example:5432"));
+	PASS();
+}
+
 TEST is_bounded(void)
 {
 	char host[1000];
@@ -79,6 +94,7 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(counts_by_destination_and_reason);
+	RUN_TEST(names_the_key_for_this_machine);
 	RUN_TEST(is_bounded);
 	RUN_TEST(is_harmless);
 	GREATEST_MAIN_END();
