@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a cold launch promises holds for every command of a session: names that appear, or are replaced, after it began; the policy
+# The promises of a cold launch hold for every command of a session: names that appear, or are replaced, after it began; the policy
 # that changes meanwhile; requests that lead out. Each case has a control.
 # shellcheck disable=SC2016 # scripts are for the shell inside
 . "$(dirname "$0")/../support/home.sh"
@@ -62,7 +62,7 @@ sleep 0.3
 expect_equal "a reader that runs reads no more after the next command began" "$lines" "$(wc -l <"$scratch/reader")"
 kill "$client" && wait "$client" 2>/dev/null
 
-# Protected names: what appeared on the host is locked, what is absent cannot be made.
+# Protected names: those that appeared on the host are locked, absent ones cannot be made.
 mkdir -p .vscode && echo '{}' >.vscode/tasks.json
 expect "control: a late file can be changed without berm" sh -c 'echo "{ }" >.vscode/tasks.json'
 run exec_ sh -c 'echo planted >.vscode/tasks.json'
@@ -80,7 +80,7 @@ expect_contains "it is named" "not created: .cursor" "$err"
 run exec_ sh -c 'echo x >ordinary'
 expect "an ordinary file can" test -e ordinary
 
-# What runs in the background cannot do more than its command.
+# Background processes cannot do more than their command.
 exec_ sh -c '(while :; do echo x >.git/hooks/post-checkout; echo y >.cursor/mcp.json; cat late2/.env; sleep 0.02; done) >/tmp/background 2>/dev/null </dev/null &'
 mkdir late2 && echo secret >late2/.env
 exec_ true
