@@ -44,8 +44,10 @@ expect_equal "50 clients at once" 50 "$(many 50)"
 holder=$(holder_of)
 init=$(init_of "$holder")
 expect "the init is found" test -n "$init"
-measure() { echo "$(ls "/proc/$holder/fd" | wc -l) $(ls "/proc/$init/fd" 2>/dev/null | wc -l) $(ls "/proc/$init/task" | wc -l) $(awk '/^VmData/ {print int($2 / 1024)}' "/proc/$holder/status") $(awk '/^VmData/ {print int($2 / 1024)}' "/proc/$init/status")"; }
-settled() { [ "$(ls "/proc/$init/task" | wc -l)" = 1 ]; }
+entries() { find "$1" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+megabytes() { awk '/^VmData/ {print int($2 / 1024)}' "/proc/$1/status"; }
+measure() { echo "$(entries "/proc/$holder/fd") $(entries "/proc/$init/fd") $(entries "/proc/$init/task") $(megabytes "$holder") $(megabytes "$init")"; }
+settled() { [ "$(entries "/proc/$init/task")" = 1 ]; }
 count=60
 [ -n "${BERM_LONG:-}" ] && count=10000
 for _ in $(seq 20); do exec_ sh -c 'echo x >made; rm made'; done
