@@ -129,14 +129,6 @@ static int place_files(const struct start *start)
 	return 0;
 }
 
-static int write_oom_score(int score)
-{
-	char text[16];
-	autoclose int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	int length = snprintf(text, sizeof text, "%d", score);
-	return fd >= 0 && write(fd, text, (size_t)length) == length ? 0 : -1;
-}
-
 /* The holder has checked that nothing is raised. Init has the limits of the policy. */
 static int lower_limits(const struct session_caller *caller)
 {
@@ -178,8 +170,6 @@ static int take_caller(const struct session_caller *caller, const char *director
 	umask(caller->umask & 0777);
 	if (server.own.nice != caller->nice && setpriority(PRIO_PROCESS, 0, caller->nice) < 0)
 		return error_errno(err, errno, "cannot set the priority of the command");
-	if (server.own.oom_score_adj != caller->oom_score_adj && write_oom_score(caller->oom_score_adj) < 0)
-		return error_errno(err, errno, "cannot set the oom_score_adj of the command");
 	if (lower_limits(caller) < 0)
 		return error_errno(err, errno, "cannot set the limits of the command");
 	return 0;
