@@ -27,6 +27,7 @@
 #include "common/plan/planting.h"
 #include "linux/channel.h"
 #include "linux/confine/filter.h"
+#include "linux/launch/network_attempts.h"
 #include "linux/view/view.h"
 
 enum { FILES = SESSION_STREAMS };
@@ -45,6 +46,7 @@ struct joined {
 	unsigned id; /* 0: the slot is free */
 	pid_t pid;
 	struct lease *lease;
+	unsigned long long attempts; /* to use the network, before it started */
 };
 
 struct server {
@@ -240,6 +242,7 @@ static int run(const struct start *start, struct joined *joined, struct error *e
 		release(lease);
 		return error_errno(err, errno, "cannot make a socket pair");
 	}
+	joined->attempts = plan_has_open_network(launch->plan) ? 0 : network_attempts_total();
 	failure = fork_command(launch, start, &joined->pid, err);
 	if (failure == 0 && start_deputy(launch, lease, err) == 0) {
 		joined->lease = lease;
@@ -422,6 +425,8 @@ static void finish(struct joined *joined, int status)
 {
 	report_git();
 	report_refused(joined);
+	if (status != 0 && !plan_has_open_network(server.state->launch->plan) && network_attempts_total() > joined->attempts)
+		send_to_holder(MESSAGE_NETWORK_TRIED, joined->id, 0);
 	if (!server.state->launch->session->record->keeps)
 		end_leftovers();
 	send_to_holder(MESSAGE_EXITED, joined->id, status);

@@ -128,6 +128,32 @@ expect "control: the record exists" test -s "$(echo "$records"/*.session)"
 expect_status "the records are hidden" 0 exec_ sh -c '! ls "$1" 2>/dev/null' sh "$records"
 expect_status "and cannot be granted" 125 "$BERM" run --allow-read="$records" -- true
 
+# Another user who gets as far as the socket.
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 777 "$records"/*.sock
+	chmod 711 "$records"
+	cat >"$scratch/stranger.py" <<-'PYTHON'
+		import os, socket, sys
+		records, uid = sys.argv[1], int(sys.argv[2])
+		os.chdir(records)
+		name = [n for n in os.listdir(records) if n.endswith(".sock")][0]
+		if uid:
+		    os.setgroups([])
+		    os.setresgid(uid, uid, uid)
+		    os.setresuid(uid, uid, uid)
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		s.settimeout(1.5)
+		s.connect(name)
+		try:
+		    sys.exit(0 if s.recv(1) == b"" else 2)
+		except TimeoutError:
+		    sys.exit(1)
+	PYTHON
+	expect_status "control: the user's own connection stays open" 1 python3 "$scratch/stranger.py" "$records" 0
+	expect_status "another user's is closed at once" 0 python3 "$scratch/stranger.py" "$records" 65534
+	chmod 700 "$records" "$records"/*.sock
+fi
+
 # Another process in the place of the socket.
 mv "$records"/*.sock "$scratch/moved.sock"
 run exec_ true
