@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../cli/support/home.sh"
 . "$(dirname "$0")/../cli/support/lib.sh"
 move_home
-: "${BENCH_LAUNCH:?the path of bench_launch}"
+: "${BENCH_LAUNCH:?the path of bench_launch}" "${scratch:?}"
 trap 'timeout 20 "$BERM" session stop --all >/dev/null 2>&1; clean_up' EXIT
 
 git init -q .

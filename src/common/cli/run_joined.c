@@ -152,7 +152,7 @@ static int start(struct session *session, struct run_request *request, struct ru
 
 	if (lock < 0)
 		return -1;
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe(ends) < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0)
 		return error_errno(err, errno, "cannot make a pipe");
 	pid = fork();
 	if (pid == 0) {
