@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to a session. The input is tried as the bytes themselves, and as edits of a valid request:
- * records of an offset in two bytes, the lower one first, and a value. A request that decodes is
- * encoded as the same bytes again, and its strings are inside. */
+/* Requests to a session. The input is tried as the bytes themselves, and as edits of a valid
+ * request: records of an offset in two bytes, the lower one first, and a value. A request that
+ * decodes is encoded as the same bytes again, and its strings are inside. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
