@@ -72,7 +72,7 @@ static int open_place(struct session *session, const struct run_request *request
 	if (backend_session_judge(plan, keeps(session), err) < 0)
 		return -1;
 	if (!plan_identity(plan, request->prepared, request->prepared_size, record->identity))
-		return error_set(err, "this command has settings of its own that no session has");
+		return error_set(err, "this command has settings that no session has");
 	if (session->joining.name)
 		snprintf(record->name, sizeof record->name, "%s", session->joining.name);
 	else

@@ -51,17 +51,12 @@ static unsigned long long count_of(const char *text, const char *protocol, const
 	return 0;
 }
 
-static unsigned long long total(const char *counters)
+unsigned long long network_attempts_counted(const char *counters)
 {
 	unsigned long long sum = 0;
 	for (size_t i = 0; i < sizeof counters_of_interest / sizeof counters_of_interest[0]; i++)
 		sum += count_of(counters, counters_of_interest[i].protocol, counters_of_interest[i].name);
 	return sum;
-}
-
-bool network_attempts_counted(const char *counters)
-{
-	return total(counters) > 0;
 }
 
 bool network_attempts_seen(void)
@@ -77,5 +72,5 @@ unsigned long long network_attempts_total(void)
 	if (got < 0)
 		return 0;
 	counters[got] = '\0';
-	return total(counters);
+	return network_attempts_counted(counters);
 }

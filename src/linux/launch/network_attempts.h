@@ -10,7 +10,7 @@
 bool network_attempts_seen(void);
 /* Returns how many attempts they show, for a namespace that several commands share. */
 unsigned long long network_attempts_total(void);
-/* True if a text shows one, in the format of /proc/net/snmp. */
-bool network_attempts_counted(const char *counters);
+/* The same for a text in the format of /proc/net/snmp. */
+unsigned long long network_attempts_counted(const char *counters);
 
 #endif

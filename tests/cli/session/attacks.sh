@@ -128,7 +128,7 @@ expect "control: the record exists" test -s "$(echo "$records"/*.session)"
 expect_status "the records are hidden" 0 exec_ sh -c '! ls "$1" 2>/dev/null' sh "$records"
 expect_status "and cannot be granted" 125 "$BERM" run --allow-read="$records" -- true
 
-# Another user who gets as far as the socket.
+# Another user at the socket.
 if [ "$(id -u)" -eq 0 ]; then
 	chmod 777 "$records"/*.sock
 	chmod 711 "$records"
