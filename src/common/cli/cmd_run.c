@@ -297,7 +297,8 @@ static int begin_record(struct run *run, const struct guarantee_state *states, s
 	if (session->joining.is_holder)
 		run->record = (struct run_record){ 0 };
 	if (!run->record.record.has_begun &&
-	    run_record_begin(&run->record, session, session->joining.is_holder ? held : run->command, states, &run->left, err) < 0)
+	    run_record_begin(&run->record, session, session->joining.is_holder ? held : run->command, states, &run->left, err) <
+		    0)
 		return -1;
 	/* The next attempt forks. */
 	if (session->joining.is_tried)

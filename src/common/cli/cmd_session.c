@@ -37,7 +37,8 @@ static int refuse_name(const char *name)
 	return report_error(&err);
 }
 
-/* Parses options and a name, in any order, up to "--". *rest: the first word after that, or argc. */
+/* Parses options and a name, in any order, up to "--". *rest: the first word after that, or
+ * argc. */
 static int parse(struct session *session, uint64_t accepted, int argc, char **argv, const char **name, int *rest,
 		 struct error *err)
 {

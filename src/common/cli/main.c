@@ -84,7 +84,7 @@ const struct subcommand subcommand_table[] = {
 	{ "shell", cmd_shell, "shell [options] [SHELL]", "start an interactive shell in the sandbox", .options = COMMAND_SHELL,
 	  .words = shell_names },
 	{ "-c", cmd_shell_string, "-c STRING", "run a shell command line in the sandbox", .options = 0 },
-	{ "session", cmd_session, "session start|exec|...", "run several commands in one sandbox",
+	{ "session", cmd_session, "session start|exec|...", "run several commands in one sandbox", .is_brief = true,
 	  .words = session_words_list },
 	{ "diff", cmd_diff, "diff [COPY] [PATH...]", "show what a copy changes in the project", .options = COMMAND_DIFF,
 	  .operand = OPERAND_FILE },

@@ -72,7 +72,7 @@ static int open_place(struct session *session, const struct run_request *request
 	if (backend_session_judge(plan, keeps(session), err) < 0)
 		return -1;
 	if (!plan_identity(plan, request->prepared, request->prepared_size, record->identity))
-		return error_set(err, "this command has settings of its own that no session has");
+		return error_set(err, "this command has settings that no session has");
 	if (session->joining.name)
 		snprintf(record->name, sizeof record->name, "%s", session->joining.name);
 	else
@@ -153,7 +153,7 @@ static int start(struct session *session, struct run_request *request, struct ru
 
 	if (lock < 0)
 		return -1;
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe(ends) < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0)
 		return error_errno(err, errno, "cannot make a pipe");
 	pid = fork();
 	if (pid == 0) {

@@ -27,6 +27,7 @@
 #include "common/plan/planting.h"
 #include "linux/channel.h"
 #include "linux/confine/filter.h"
+#include "linux/launch/network_attempts.h"
 #include "linux/view/view.h"
 
 enum { FILES = SESSION_STREAMS };
@@ -45,6 +46,7 @@ struct joined {
 	unsigned id; /* 0: the slot is free */
 	pid_t pid;
 	struct lease *lease;
+	unsigned long long attempts; /* to use the network, before it started */
 };
 
 struct server {
@@ -133,14 +135,6 @@ static int place_files(const struct start *start)
 	return 0;
 }
 
-static int write_oom_score(int score)
-{
-	char text[16];
-	autoclose int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	int length = snprintf(text, sizeof text, "%d", score);
-	return fd >= 0 && write(fd, text, (size_t)length) == length ? 0 : -1;
-}
-
 /* The holder has checked that nothing is raised. Init has the limits of the policy. */
 static int lower_limits(const struct session_caller *caller)
 {
@@ -182,8 +176,6 @@ static int take_caller(const struct session_caller *caller, const char *director
 	umask(caller->umask & 0777);
 	if (server.own.nice != caller->nice && setpriority(PRIO_PROCESS, 0, caller->nice) < 0)
 		return error_errno(err, errno, "cannot set the priority of the command");
-	if (server.own.oom_score_adj != caller->oom_score_adj && write_oom_score(caller->oom_score_adj) < 0)
-		return error_errno(err, errno, "cannot set the oom_score_adj of the command");
 	if (lower_limits(caller) < 0)
 		return error_errno(err, errno, "cannot set the limits of the command");
 	return 0;
@@ -255,6 +247,7 @@ static int run(const struct start *start, struct joined *joined, struct error *e
 		return error_errno(err, errno, "cannot make a socket pair");
 	}
 	launch->command_guard = &lease->guard;
+	joined->attempts = plan_has_open_network(launch->plan) ? 0 : network_attempts_total();
 	failure = fork_command(launch, start, &joined->pid, err);
 	launch->command_guard = &launch->guard;
 	if (failure == 0 && start_deputy(launch, lease, err) == 0) {
@@ -438,6 +431,8 @@ static void finish(struct joined *joined, int status)
 {
 	report_git();
 	report_refused(joined);
+	if (status != 0 && !plan_has_open_network(server.state->launch->plan) && network_attempts_total() > joined->attempts)
+		send_to_holder(MESSAGE_NETWORK_TRIED, joined->id, 0);
 	if (!server.state->launch->session->record->keeps)
 		end_leftovers();
 	send_to_holder(MESSAGE_EXITED, joined->id, status);

@@ -35,8 +35,8 @@ static const char *next_word(const char *at)
 	return at + strspn(at, " ");
 }
 
-/* True if this counter is not 0. */
-static bool counts(const char *text, const char *protocol, const char *name)
+/* Returns the value of this counter. */
+static unsigned long long count_of(const char *text, const char *protocol, const char *name)
 {
 	const char *names = line_of(text, protocol), *end = names ? strchr(names, '\n') : NULL;
 	const char *values = end ? line_of(end + 1, protocol) : NULL;
@@ -44,28 +44,33 @@ static bool counts(const char *text, const char *protocol, const char *name)
 
 	while (names && values && names < end && *values && *values != '\n') {
 		if (strncmp(names, name, length) == 0 && strcspn(names, " \n") == length)
-			return strtoull(values, NULL, 10) > 0;
+			return strtoull(values, NULL, 10);
 		names = next_word(names);
 		values = next_word(values);
 	}
-	return false;
+	return 0;
 }
 
-bool network_attempts_counted(const char *counters)
+unsigned long long network_attempts_counted(const char *counters)
 {
+	unsigned long long sum = 0;
 	for (size_t i = 0; i < sizeof counters_of_interest / sizeof counters_of_interest[0]; i++)
-		if (counts(counters, counters_of_interest[i].protocol, counters_of_interest[i].name))
-			return true;
-	return false;
+		sum += count_of(counters, counters_of_interest[i].protocol, counters_of_interest[i].name);
+	return sum;
 }
 
 bool network_attempts_seen(void)
+{
+	return network_attempts_total() > 0;
+}
+
+unsigned long long network_attempts_total(void)
 {
 	char counters[COUNTERS_BYTES];
 	autoclose int fd = open("/proc/net/snmp", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t got = fd < 0 ? -1 : read(fd, counters, sizeof counters - 1);
 	if (got < 0)
-		return false;
+		return 0;
 	counters[got] = '\0';
 	return network_attempts_counted(counters);
 }

@@ -8,7 +8,9 @@
 /* True if the counters of the caller's network namespace show an attempt. False if they cannot be
  * read. */
 bool network_attempts_seen(void);
+/* Returns how many attempts they show, for a namespace that several commands share. */
+unsigned long long network_attempts_total(void);
 /* The same for a text in the format of /proc/net/snmp. */
-bool network_attempts_counted(const char *counters);
+unsigned long long network_attempts_counted(const char *counters);
 
 #endif

@@ -140,6 +140,15 @@ static bool is_only_copy(const struct guarantee_inputs *inputs)
 	return plan_is_only_copy(inputs->plan);
 }
 
+/* A policy that requires more has no such session. */
+static bool keeps_leftovers(const struct guarantee_inputs *inputs)
+{
+	const struct plan *plan = inputs->plan;
+	return plan_setting(plan, SETTING_SESSIONS) == SESSIONS_AUTO &&
+	       plan_setting(plan, SETTING_LEFTOVERS) == LEFTOVERS_KEEP &&
+	       !guarantee_falls_short(plan->required[GUARANTEE_PROCESSES], LEVEL_PARTIAL);
+}
+
 static bool asks_launch(const struct guarantee_inputs *inputs)
 {
 	return inputs->plan->guard <= LEVEL_LAUNCH && !plan_setting(inputs->plan, SETTING_NESTING);
@@ -212,6 +221,8 @@ const struct guarantee_row guarantees_full[] = {
 	  "settings cannot connect",
 	  NULL, NULL, 0 },
 
+	{ GUARANTEE_PROCESSES, "`sessions: auto` with `leftovers: keep`", keeps_leftovers, LEVEL_PARTIAL, "pid namespace",
+	  "background processes live until the session ends", "sessions: {leftovers: end}", 0 },
 	{ GUARANTEE_PROCESSES, "Landlock before ABI 6", lacks_scopes, LEVEL_PARTIAL, "pid namespace",
 	  "the command can signal the process group that berm was started in", guarantees_fix_landlock, 0 },
 	{ GUARANTEE_PROCESSES, "otherwise", NULL, LEVEL_ENFORCED, "pid namespace, Landlock signal scope", NULL, NULL, 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command inherits from the process that starts it, read from the client. */
+/* The properties that a command inherits from the process that starts it, read from the client. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

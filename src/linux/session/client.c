@@ -22,7 +22,7 @@ static bool begin(struct client *client, const char *packet, size_t size)
 int client_receive(struct client *client)
 {
 	static char packet[SESSION_PACKET_MAX];
-	int received[SESSION_STREAMS];
+	int received[SESSION_STREAMS] = { -1, -1, -1 };
 	struct passed_fds passed = { .descriptors = received, .room = SESSION_STREAMS };
 	ssize_t got = fd_passing_receive(client->socket, MSG_DONTWAIT, packet, sizeof packet, &passed);
 	bool is_first = client->received == 0;

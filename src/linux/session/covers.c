@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the results of a newer scan with the sandbox. Names that appeared are covered late. What
- * needs another kind of mount, a pin that is no part of a new cover or a writable part of a locked
- * directory, makes the session outdated for this command. Pure. */
+/* Compares the results of a newer scan with the sandbox. Names that appeared are covered late. A
+ * change that needs another kind of mount, a pin that is no part of a new cover or a writable part
+ * of a locked directory, makes the session outdated for this command. Pure. */
 #include <stdlib.h>
 #include <string.h>
 

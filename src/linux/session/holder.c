@@ -256,7 +256,7 @@ static bool hand_on(struct holder *holder, struct client *client)
 	return has_failed;
 }
 
-/* Asks the watcher to cover what is new and to check every cover. */
+/* Asks the watcher to cover new names and to check every cover. */
 static bool await_covers(struct holder *holder, struct client *client)
 {
 	for (size_t i = 0; i < client->added.count; i++)

@@ -45,7 +45,7 @@ int vet_caller(const struct session_caller *own, const struct session_caller *ca
 enum client_state {
 	CLIENT_FREE,
 	CLIENT_READING, /* until its request is complete */
-	CLIENT_WAITING, /* for the watcher, which covers what is new */
+	CLIENT_WAITING, /* for the watcher, which covers new names */
 	CLIENT_RUNNING, /* init has its command */
 	CLIENT_GONE, /* the same, and the client is not connected any more */
 };

@@ -20,7 +20,7 @@ enum {
 	SESSION_STREAMS = 3, /* fds that travel with the first packet: 0, 1 and 2 */
 };
 
-/* What the client is, which the command inherits without a session. */
+/* Properties of the client, which the command inherits without a session. */
 struct session_caller {
 	uint32_t umask;
 	int32_t nice;

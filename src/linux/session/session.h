@@ -8,9 +8,9 @@
  * run`: it has read the policy, verified its plan and scanned the project as for a cold launch, and
  * it sweeps the project afterwards. So the holder decides three things only.
  *   - The client's plan is this sandbox's plan: plan_identity() of both is equal.
- *   - What the client's scan found is covered. Names that appeared since the session began are
- *     masked and locked by the watcher (linux/repair), and every cover is checked, before init gets
- *     the command. A change that no late mount can follow is refused.
+ *   - Everything that the client's scan found is covered. Names that are new since the session
+ *     began are masked and locked by the watcher (linux/repair), and every cover is checked, before
+ *     init gets the command. A change that no late mount can follow is refused.
  *   - Nothing in the request leads out: the streams are files, pipes and sockets, the working
  *     directory is a name that init resolves in the view, limits and priority only go down.
  * A client that is gone ends its command. A holder that is gone ends init, and so everything. */

@@ -59,8 +59,12 @@ int vet_caller(const struct session_caller *own, const struct session_caller *ca
 	for (int i = 0; i < SESSION_LIMITS; i++)
 		if (is_compared(i) && caller->hard[i] > own->hard[i])
 			return error_set(err, "the session was started with lower resource limits (ulimit)");
-	if (caller->nice < own->nice || caller->oom_score_adj < own->oom_score_adj)
-		return error_set(err, "the session was started with a lower priority (nice, oom_score_adj)");
+	if (caller->nice < own->nice)
+		return error_set(err, "the session was started with a lower priority (nice)");
+	/* Init cannot write it for the command: the files of a process that is not dumpable are
+	 * root's. */
+	if (caller->oom_score_adj != own->oom_score_adj)
+		return error_set(err, "the session was started with another oom_score_adj");
 	if (caller->scheduler != own->scheduler || caller->processors != own->processors)
 		return error_set(err, "the session was started with other processors or another scheduler");
 	return 0;

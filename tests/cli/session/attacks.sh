@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a cold launch promises holds for every command of a session: names that appear, or are replaced, after it began; the policy
+# The promises of a cold launch hold for every command of a session: names that appear, or are replaced, after it began; the policy
 # that changes meanwhile; requests that lead out. Each case has a control.
 # shellcheck disable=SC2016 # scripts are for the shell inside
 . "$(dirname "$0")/../support/home.sh"
@@ -62,7 +62,7 @@ sleep 0.3
 expect_equal "a reader that runs reads no more after the next command began" "$lines" "$(wc -l <"$scratch/reader")"
 kill "$client" && wait "$client" 2>/dev/null
 
-# Protected names: what appeared on the host is locked, what is absent cannot be made.
+# Protected names: those that appeared on the host are locked, absent ones cannot be made.
 mkdir -p .vscode && echo '{}' >.vscode/tasks.json
 expect "control: a late file can be changed without berm" sh -c 'echo "{ }" >.vscode/tasks.json'
 run exec_ sh -c 'echo planted >.vscode/tasks.json'
@@ -80,7 +80,7 @@ expect_contains "it is named" "not created: .cursor" "$err"
 run exec_ sh -c 'echo x >ordinary'
 expect "an ordinary file can" test -e ordinary
 
-# What runs in the background cannot do more than its command.
+# Background processes cannot do more than their command.
 exec_ sh -c '(while :; do echo x >.git/hooks/post-checkout; echo y >.cursor/mcp.json; cat late2/.env; sleep 0.02; done) >/tmp/background 2>/dev/null </dev/null &'
 mkdir late2 && echo secret >late2/.env
 exec_ true
@@ -127,6 +127,32 @@ expect_status "the session goes on" 0 exec_ true
 expect "control: the record exists" test -s "$(echo "$records"/*.session)"
 expect_status "the records are hidden" 0 exec_ sh -c '! ls "$1" 2>/dev/null' sh "$records"
 expect_status "and cannot be granted" 125 "$BERM" run --allow-read="$records" -- true
+
+# Another user at the socket.
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 777 "$records"/*.sock
+	chmod 711 "$records"
+	cat >"$scratch/stranger.py" <<-'PYTHON'
+		import os, socket, sys
+		records, uid = sys.argv[1], int(sys.argv[2])
+		os.chdir(records)
+		name = [n for n in os.listdir(records) if n.endswith(".sock")][0]
+		if uid:
+		    os.setgroups([])
+		    os.setresgid(uid, uid, uid)
+		    os.setresuid(uid, uid, uid)
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		s.settimeout(1.5)
+		s.connect(name)
+		try:
+		    sys.exit(0 if s.recv(1) == b"" else 2)
+		except TimeoutError:
+		    sys.exit(1)
+	PYTHON
+	expect_status "control: the user's own connection stays open" 1 python3 "$scratch/stranger.py" "$records" 0
+	expect_status "another user's is closed at once" 0 python3 "$scratch/stranger.py" "$records" 65534
+	chmod 700 "$records" "$records"/*.sock
+fi
 
 # Another process in the place of the socket.
 mv "$records"/*.sock "$scratch/moved.sock"

@@ -18,6 +18,10 @@ is_gone() { case $(ps -o stat= -p "$1") in "" | Z*) true ;; *) false ;; esac }
 # init_of HOLDER: its child that is pid 1 of a namespace.
 init_of() { for p in $(pgrep -P "$1"); do [ "$(awk '/^NSpid/ {print $NF}' "/proc/$p/status")" = 1 ] && [ "$(awk '/^NSpid/ {print NF}' "/proc/$p/status")" -gt 2 ] && echo "$p"; done; }
 
+# Other tests may run at the same time: these are found by their argument.
+mark=$((10000 + RANDOM))
+running() { pgrep -f "sleep $1[.]$mark\$" >/dev/null; }
+none() { ! running "$1"; }
 git init -q .
 run "$BERM" session start
 if [ "$status" != 0 ] && grep -q "needs the guard\|needs namespaces" <<<"$err"; then
@@ -44,8 +48,10 @@ expect_equal "50 clients at once" 50 "$(many 50)"
 holder=$(holder_of)
 init=$(init_of "$holder")
 expect "the init is found" test -n "$init"
-measure() { echo "$(ls "/proc/$holder/fd" | wc -l) $(ls "/proc/$init/fd" 2>/dev/null | wc -l) $(ls "/proc/$init/task" | wc -l) $(awk '/^VmData/ {print int($2 / 1024)}' "/proc/$holder/status") $(awk '/^VmData/ {print int($2 / 1024)}' "/proc/$init/status")"; }
-settled() { [ "$(ls "/proc/$init/task" | wc -l)" = 1 ]; }
+entries() { find "$1" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+megabytes() { awk '/^VmData/ {print int($2 / 1024)}' "/proc/$1/status"; }
+measure() { echo "$(entries "/proc/$holder/fd") $(entries "/proc/$init/fd") $(entries "/proc/$init/task") $(megabytes "$holder") $(megabytes "$init")"; }
+settled() { [ "$(entries "/proc/$init/task")" = 1 ]; }
 count=60
 [ -n "${BERM_LONG:-}" ] && count=10000
 for _ in $(seq 20); do exec_ sh -c 'echo x >made; rm made'; done
@@ -67,13 +73,14 @@ expect_equal "memory is as before, within 2 MB: $before, $(measure)" 1 "$((m2 - 
 ended() {
 	wait "$client"
 	expect_equal "$1: the client's status" 123 "$?"
-	expect "$1: nothing is left" wait_for sh -c '! pgrep -f "sleep [3]11$" >/dev/null'
+	expect "$1: nothing is left" wait_for none 311
 	expect_status "$1: the next client" 125 exec_ true
 }
 begin() {
-	"$BERM" session exec -- sh -c 'echo ready; sleep 311' >"$scratch/one" 2>/dev/null &
+	"$BERM" session exec -- sh -c "echo ready; sleep 311.$mark" >"$scratch/one" 2>/dev/null &
 	client=$!
 	expect "a command runs" wait_for grep -q ready "$scratch/one"
+	expect "control: pgrep finds it" wait_for running 311
 }
 begin
 kill -KILL "$holder"
@@ -94,27 +101,29 @@ ended "a stopped session"
 # A client that is killed at any moment ends its command, and the session goes on.
 expect_status "start again" 0 "$BERM" session start
 for i in $(seq 12); do
-	"$BERM" session exec -- sleep 312 &
+	"$BERM" session exec -- sleep "312.$mark" &
 	client=$!
 	sleep "0.00$((i % 10))"
 	kill -KILL "$client"
 	wait "$client" 2>/dev/null
 done 2>/dev/null
-expect "commands of killed clients end" wait_for sh -c '! pgrep -f "sleep [3]12$" >/dev/null'
+expect "commands of killed clients end" wait_for none 312
 expect_status "the session goes on" 0 exec_ true
 # A command that kills everything in reach ends nothing but commands.
-exec_ sh -c 'sleep 313 >/dev/null 2>&1 </dev/null &'
+exec_ sh -c "sleep 313.$mark >/dev/null 2>&1 </dev/null &"
+expect "control: pgrep finds it" running 313
 expect_status "a command that kills all others" 0 exec_ sh -c 'kill -9 -1; sleep 0.1'
-expect "it has ended them" sh -c '! pgrep -f "sleep [3]13$" >/dev/null'
+expect "it has ended them" none 313
 expect_status "the session still goes on" 0 exec_ true
 expect_status "stop signals to init have no effect" 0 exec_ sh -c 'kill -STOP 1; kill -TSTP 1; kill -TERM 1; true'
 expect_status "the session still goes on" 0 exec_ true
 
 # The record vanishes: the session notices, and clients at once.
+holder=$(holder_of)
 rm "$records"/*.session
 expect_status "without a record" 125 exec_ true
-kill "$(pgrep -f "$BERM session start" | head -1)" 2>/dev/null
-wait_for sh -c '! pgrep -f "$BERM session start" >/dev/null'
+kill "$holder"
+expect "SIGTERM ends the holder" wait_for is_gone "$holder"
 expect_equal "SIGTERM ends the session and its files" "" "$(ls "$records")"
 
 # sessions: auto.

@@ -28,7 +28,7 @@ static const struct {
 TEST counters_are_found_by_name(void)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		ASSERT_EQ_FMTm(rows[i].text, rows[i].has_tried, network_attempts_counted(rows[i].text), "%d");
+		ASSERT_EQ_FMTm(rows[i].text, rows[i].has_tried, network_attempts_counted(rows[i].text) > 0, "%d");
 	PASS();
 }
 
