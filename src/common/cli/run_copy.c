@@ -95,7 +95,7 @@ static int open_copy(struct session *session, struct run_copy_state *state, stru
 			      name_of(session, state), true, &state->copy, err) == 0) {
 			if (!state->is_undo || state->copy.is_new)
 				return 0;
-			/* What an earlier run with this pid could not apply must not go on. */
+			/* Changes that an earlier run with this pid could not apply must not go on. */
 			copy_close(&state->copy);
 			continue;
 		}
@@ -120,7 +120,7 @@ static bool hides(void *self, const char *path, bool is_directory)
 	return plan_denied_by(plan, path_join(plan->arena, plan->context.project, path), is_directory) != NULL;
 }
 
-/* Says what was done instead of an overlay, and why. */
+/* Reports the full copy that takes the place of an overlay, and the reason. */
 static int prepare_full(struct session *session, struct run_copy_state *state, struct error *err)
 {
 	struct copy_full full = { .self = &session->plan, .hides = hides };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Where no overlay can be had, because something is mounted below the project or the state is on an overlay, --copy copies the whole
-# project. What is shown, applied, taken back and refused is the same; the host's own changes are neither shown nor undone; a project
+# project. Changes are shown, applied, taken back and refused alike; the host's own changes are neither shown nor undone; a project
 # that is too large is refused. The control is the same command without --copy, and an overlay where there is no mount.
 if [ -z "${BERM_FULL_INNER:-}" ]; then
 	if ! unshare -Urm true 2>/dev/null || ! command -v python3 >/dev/null; then
@@ -127,7 +127,7 @@ if command -v git >/dev/null; then
 	expect_equal "the rest is applied" fine "$(cat fine)"
 fi
 
-# What the host does meanwhile is neither a change of the copy nor undone by it.
+# A change of the host meanwhile is neither a change of the copy nor undone by it.
 renew
 mount -t tmpfs none mounted
 "$BERM" run --copy -- sh -c 'echo copy >a; echo copy >src/b; rm -r old; echo copy >mounted/new' >/dev/null 2>&1
@@ -187,7 +187,7 @@ expect_output "marks of an overlay mean nothing" a "$BERM" diff --name-only -- a
 expect_status "apply" 0 "$BERM" apply a
 expect_equal "nothing was deleted" "five host three" "$(cat host/e host/later src/deep/c | tr '\n' ' ' | sed 's/ $//')"
 
-# A hidden file that the project loses does not show in the copy, and what is protected stays there.
+# A hidden file that the project loses does not show in the copy, and protected files stay there.
 renew
 mount -t tmpfs none mounted
 "$BERM" run --copy -- sh -c 'echo copy >a' >/dev/null 2>&1
@@ -238,7 +238,8 @@ expect_equal "is applied" undo "$(cat a)"
 expect_status "and undone" 0 "$BERM" undo
 expect_equal "as before" one "$(cat a)"
 renew
-mkdir -p -m 700 "$scratch/layers" "$XDG_STATE_HOME"
+mkdir -p "$scratch/layers" "$XDG_STATE_HOME"
+chmod 700 "$scratch/layers" "$XDG_STATE_HOME"
 mount -t tmpfs none "$scratch/layers" && mkdir "$scratch/layers/l" "$scratch/layers/u" "$scratch/layers/w"
 if mount -t overlay -o "lowerdir=$scratch/layers/l,upperdir=$scratch/layers/u,workdir=$scratch/layers/w,userxattr" overlay "$XDG_STATE_HOME"; then
 	chmod 700 "$XDG_STATE_HOME"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# `berm state prune`: copies of projects that are gone, and with --older old ones, are removed after a question. What is in use, new
-# or of a project that is there stays.
+# `berm state prune`: copies of projects that are gone, and with --older old ones, are removed after a question. Copies in use, new
+# ones and those of a project that is there stay.
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/copy.sh"
 

@@ -91,7 +91,7 @@ expect_equal "the commit is gone" first "$(git log -1 --format=%s)"
 expect "fsck" git fsck --full --strict
 expect "src is back" test -e src/deep/file
 
-# Two at once: one applies, the other waits or says so; in the end all of it is applied, once.
+# Two at once: one applies, the other waits or reports it; in the end all of it is applied, once.
 "$BERM" apply >"$scratch/one" 2>&1 &
 one=$!
 "$BERM" apply >"$scratch/two" 2>&1

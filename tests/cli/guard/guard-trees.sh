@@ -70,7 +70,7 @@ run=$!
 until_true test -e docs/ready
 rm -rf src lib && mkdir src && ln -s docs lib && : >docs/go
 wait "$run"
-expect_equal "replaced by the host: $(head -n 2 "$scratch/err")" done "$(cat "$scratch/out")"
+expect_equal "replaced by the host: $(head -n 2 "$scratch/err")" "done" "$(cat "$scratch/out")"
 
 # refuses NAME WANTED SCRIPT: bare it makes the name, inside it does not, and the host does not see it afterwards.
 refuses() {
