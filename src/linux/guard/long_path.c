@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/stat.h> /* musl 1.2.3 has no statx */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#ifndef STATX_TYPE
+#include <linux/stat.h> /* musl 1.2.3 has no statx */
+#endif
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"

@@ -9,7 +9,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#ifndef STATX_TYPE
+#include <linux/stat.h> /* musl 1.2.3 has no statx */
+#endif
 
 #include "common/base/cleanup.h"
 #include "linux/view/internal.h"
@@ -38,7 +42,7 @@ static bool is_new(const struct search *search, int directory, const char *name,
 {
 	struct statx info;
 	struct timespec time;
-	if (statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_CTIME | STATX_BTIME, &info) < 0)
+	if (syscall(SYS_statx, directory, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_CTIME | STATX_BTIME, &info) < 0)
 		return false;
 	*is_directory = S_ISDIR(info.stx_mode);
 	time = info.stx_mask & STATX_BTIME

@@ -51,6 +51,7 @@ TEST default_levels_are_the_documented_ones(void)
 		[GUARANTEE_PROCESSES] = LEVEL_PARTIAL,	  [GUARANTEE_IPC] = LEVEL_LAUNCH,
 		[GUARANTEE_ENVIRONMENT] = LEVEL_ENFORCED, [GUARANTEE_LIMITS] = LEVEL_PARTIAL,
 		[GUARANTEE_KERNEL] = LEVEL_PARTIAL,	  [GUARANTEE_INTEGRITY] = LEVEL_ENFORCED,
+		[GUARANTEE_AUDIT] = LEVEL_PARTIAL,
 	};
 	for (int i = 0; i < GUARANTEE_COUNT; i++)
 		ASSERT_EQm(guarantee_table[i].name, expected[i], guarantee_table[i].default_level);

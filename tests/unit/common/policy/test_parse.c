@@ -173,7 +173,7 @@ TEST keys(void)
 		{ "version: 1\ncommands: {git: {}}\n", 2, 1, "not yet supported" },
 		{ "version: 1\ncredentials: x\n", 2, 1, "not yet supported" },
 		{ "version: 1\nworkspace: {copy: sometimes}\n", 2, 19, "sometimes" },
-		{ "version: 1\naudit: {exec: true}\n", 2, 1, "not yet supported" },
+		{ "version: 1\naudit: {exec: true}\n", 2, 9, "not yet supported" },
 		{ "version: 1\nrequire: {secrets: strict}\n", 2, 20, "not yet supported" },
 		{ "version: 1\ngit: guarded\n", 2, 6, "not yet supported" },
 	};

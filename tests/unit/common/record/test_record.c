@@ -201,11 +201,16 @@ TEST fast_events_are_folded(void)
 	struct record record;
 	uint64_t folded = 0, written = 0;
 	const size_t events = 2 * RECORD_RATE;
+	size_t at = 0;
 
 	ASSERT(write_run(&record, events));
 	ASSERT_EQ(events, record.counts[RECORD_NET]);
 	ASSERT_EQ(0, record_runs(&arena, state, &names, &err));
-	ASSERT_EQ(0, record_read(&arena, state, &names.items[0], &run, &err));
+	/* Two runs of one millisecond have no order. */
+	while (at < names.count && strcmp(names.items[at].id, record.id) != 0)
+		at++;
+	ASSERT(at < names.count);
+	ASSERT_EQ(0, record_read(&arena, state, &names.items[at], &run, &err));
 	for (size_t i = 0; i < run.lines.count; i++) {
 		const struct record_line *line = &run.lines.items[i];
 		ASSERT(line->is_valid);
