@@ -131,13 +131,13 @@ static bool check_control(void)
 
 /* Names only: what berm keeps between runs may change in content. Without the markers of runs
  * (state/unfinished.h): a killed run's is reused, and the next run may take a second one before the
- * kernel has dropped the lock. */
+ * kernel has dropped the lock. Nor the records: each run has one. */
 static char *names_below(const char *path)
 {
 	char *listing = tree_listing(path), *out = listing, *rest = NULL;
 	for (char *line = strtok_r(strdup(listing), "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		size_t length = strcspn(line, " ");
-		if (strstr(line, "/berm/runs/"))
+		if (strstr(line, "/berm/runs/") || strstr(line, "/berm/log/"))
 			continue;
 		memmove(out, line, length);
 		out += length;

@@ -225,8 +225,10 @@ static void report_program(const struct plan *plan, char *const *command, const 
 /* A file that is hidden is a cause only where nothing else explains the failure. */
 static void report_hidden(const struct session *session, char *const *command, const struct run_result *result)
 {
-	const char *advice, *state = session->plan.context.state_directory, *project = session->plan.context.project;
+	const char *advice, *state = session->plan.context.state_directory;
 	struct arena *arena = session->plan.arena;
+	/* No path: unmet grants of the project have their own note. */
+	const char *name = arena_printf(arena, "hidden in %s", session->plan.context.project);
 	char content[SHA256_HEX + 1];
 	bool is_named;
 
@@ -240,10 +242,10 @@ static void report_hidden(const struct session *session, char *const *command, c
 		return;
 	/* Each time if the command names the file; otherwise once for each set of names. */
 	trust_hash(advice, strlen(advice), content);
-	if (!is_named && trust_was_shown(arena, state, project, content))
+	if (!is_named && trust_was_shown(arena, state, name, content))
 		return;
 	report_line(advice);
-	trust_note_shown(arena, state, project, content);
+	trust_note_shown(arena, state, name, content);
 }
 
 /* Reports what the run left to say, after the command's own output. */

@@ -228,7 +228,8 @@ const char *record_ending(struct arena *arena, const struct record_run *run)
 
 static const char *raw_summary(struct arena *arena, const struct record_line *line)
 {
-	struct record_run run = { .lines = { (struct record_line *)(uintptr_t)line, 1 } };
+	struct record_line copy = *line;
+	struct record_run run = { .lines = { &copy, 1 } };
 	struct record_findings findings;
 
 	if (is_event(line, RECORD_RUN_START)) {

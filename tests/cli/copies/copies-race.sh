@@ -105,6 +105,7 @@ mkdir -p "$state/copies"
 XDG_STATE_HOME=$scratch/small unshare --user --map-root-user --mount bash -c '
 	mkdir -m 700 "$XDG_STATE_HOME" && mount -t tmpfs -o mode=700,size=3m tmpfs "$XDG_STATE_HOME" && cd "$project" || exit 77
 	echo "version: 1" >berm.yml
+	head -c 65536 /dev/zero >"$XDG_STATE_HOME/ballast"
 	echo old >f
 	head -c 900k /dev/urandom >big
 	tree_of . >"$scratch/before"
@@ -125,6 +126,7 @@ XDG_STATE_HOME=$scratch/small unshare --user --map-root-user --mount bash -c '
 	# The first write to a file of the project copies it: in a full copy that fails, and the file is whole.
 	"$BERM" run --copy -- sh -c "echo more >>big" >"$scratch/out" 2>&1 && { echo "big fit"; exit 1; }
 	cmp "$scratch/before" <(tree_of .) || exit 1
+	rm "$XDG_STATE_HOME/ballast" # the next run needs some room itself
 	"$BERM" run --copy -- sh -c "rm filler; cat f; wc -c <big" >"$scratch/out" 2>&1 || { cat "$scratch/out"; exit 1; }
 	grep -qx new "$scratch/out" && grep -qx 921600 "$scratch/out" || { cat "$scratch/out"; exit 1; }
 	"$BERM" apply >"$scratch/out" 2>&1 || { cat "$scratch/out"; exit 1; }
