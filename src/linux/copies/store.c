@@ -319,12 +319,11 @@ int copy_prepare(const struct copy *copy, int *upper, int *work, struct error *e
 static bool is_empty(int directory)
 {
 	autoclosedir DIR *stream = NULL;
-	const struct dirent *entry;
 	int count = 0, fd = directory < 0 ? -1 : openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0 && !(stream = fdopendir(fd)))
 		close(fd);
-	while (stream && count <= 2 && (entry = readdir(stream)))
+	while (stream && count <= 2 && readdir(stream))
 		count++;
 	return stream && count <= 2; /* . and .. */
 }

@@ -36,11 +36,31 @@ static bool parse_address(const char *hex, size_t words, struct address *address
 	return hex[8 * words] == ':';
 }
 
+/* Reads one number and moves behind it. False if there is none, or none of this size. */
+static bool parse_number(const char **at, int base, unsigned long long max, unsigned long long *number)
+{
+	char *end;
+	errno = 0;
+	*number = strtoull(*at, &end, base);
+	if (end == *at || errno != 0 || *number > max)
+		return false;
+	*at = end;
+	return true;
+}
+
+/* Moves behind so many fields and the blanks before each. */
+static void skip_fields(const char **at, int count)
+{
+	for (; count > 0; count--) {
+		*at += strspn(*at, " ");
+		*at += strcspn(*at, " ");
+	}
+}
+
 bool listening_parse(const char *line, bool is_v6, struct listening *result)
 {
 	size_t words = is_v6 ? 4 : 1;
-	unsigned port, state;
-	unsigned long long inode;
+	unsigned long long port, state, inode;
 	const char *at = strchr(line, ':');
 
 	*result = (struct listening){ .address.is_v6 = is_v6 };
@@ -48,7 +68,13 @@ bool listening_parse(const char *line, bool is_v6, struct listening *result)
 		return false;
 	at += 3 + 8 * words;
 	/* port, peer, state, queues, timer, retransmits, uid, timeout, inode */
-	if (sscanf(at, "%4x %*s %2x %*s %*s %*s %*u %*u %llu", &port, &state, &inode) != 3 || state != STATE_LISTEN)
+	if (!parse_number(&at, 16, UINT16_MAX, &port))
+		return false;
+	skip_fields(&at, 1);
+	if (!parse_number(&at, 16, UINT8_MAX, &state) || state != STATE_LISTEN)
+		return false;
+	skip_fields(&at, 5);
+	if (!parse_number(&at, 10, UINT64_MAX, &inode))
 		return false;
 	result->port = (uint16_t)port;
 	result->inode = inode;

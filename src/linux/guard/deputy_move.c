@@ -58,7 +58,7 @@ static int rename_judged(const struct move *move)
 	struct act act = {
 		.kind = ACT_RENAME, .from = move->from.directory, .directory = move->to.directory, .flags = move->flags
 	};
-	struct stat source, target;
+	struct stat source, target = { 0 };
 	int failed;
 	if (!exists(&move->from, &source))
 		return errno;

@@ -203,7 +203,7 @@ static bool is_known(const struct guard_trees *trees, struct trees_seen *seen, c
 bool trees_lead_there(const struct guard_trees *trees, struct trees_seen *seen, pid_t caller, int base, const char *path,
 		      bool may_follow)
 {
-	uninitialised char text[TREES_TEXT];
+	char text[TREES_TEXT] = "";
 	struct stat info;
 	size_t length = trees->count > 0 ? write_whole(caller, base, path, text) : 0;
 	if (length == 0 || !is_known(trees, seen, text, length))

@@ -170,7 +170,9 @@ static bool is_same_user(int socket)
 
 static void accept_client(struct holder *holder)
 {
-	int fd = accept4(holder->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct sockaddr_un peer;
+	socklen_t length = sizeof peer;
+	int fd = accept4(holder->listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	size_t i = 0;
 	if (fd < 0)
 		return;
