@@ -95,7 +95,8 @@ static int open_copy(struct session *session, struct run_copy_state *state, stru
 			      name_of(session, state), true, &state->copy, err) == 0) {
 			if (!state->is_undo || state->copy.is_new)
 				return 0;
-			/* Changes that an earlier run with this pid could not apply must not go on. */
+			/* Changes that an earlier run with this pid could not apply must not go
+			 * on. */
 			copy_close(&state->copy);
 			continue;
 		}

@@ -190,7 +190,8 @@ static bool check_lines(struct verifier *verifier, const struct record_run *run,
 		memcpy(key.hex, prev, sizeof key.hex);
 		if (i > 0 ? strcmp(prev, last) != 0
 			  : !is_old(&verifier->ledger, run->id) &&
-				    !(anchors && bsearch(&key, anchors, verifier->ledger.anchors.count, sizeof key, compare_hashes))) {
+				    !(anchors &&
+				      bsearch(&key, anchors, verifier->ledger.anchors.count, sizeof key, compare_hashes))) {
 			add_problem(
 				verifier, run->id,
 				i > 0 ? arena_printf(arena, "line %zu was changed, or lines are missing or in another order", i)
