@@ -99,7 +99,7 @@ bool session_request_decode(struct arena *arena, char *bytes, size_t length, str
 	struct reader reader = { .arena = arena };
 
 	*request = (struct session_request){ 0 };
-	if (session_request_length(bytes, length) != length)
+	if (length == 0 || session_request_length(bytes, length) != length)
 		return false;
 	memcpy(head, bytes, sizeof *head);
 	reader.at = bytes + sizeof *head;
